@@ -75,7 +75,7 @@ class Pool:
 class Runtime:
     def __init__(self, value):
         self.value = value
-        self.name = text(value["options_"]["name"])
+        self.name = text(value["options"]["name"])
         self.slots = Pool(value["slots_"])
         self.edges = Pool(value["edges_"])
 
@@ -91,7 +91,7 @@ class Runtime:
 
     def seat_name(self, index):
         w = self.seat(index)
-        return w["name"].string() if w is not None else ""
+        return w["report"]["name"].string() if w is not None else ""
 
     def title(self, task):
         """`'name' #slot.generation` of an id."""
@@ -202,7 +202,7 @@ def state_of(runtime, index, slot, running):
         return "deferred", "until somebody outside completes it"
     if task in running:
         w, awaited = running[task]
-        name = w["name"].string()
+        name = w["report"]["name"].string()
         if awaited != 0:
             return "waits", f"on {name} for {runtime.title(awaited)}"
         return "runs", f"on {name}"
@@ -307,7 +307,7 @@ class Waits(gdb.Command):
             name, waiter = "suspended", runtime.parent_of(int(whole["completion"]))
         elif int(record["seat"]) != NO_SEAT:
             w = runtime.seat(int(record["seat"]))
-            name = w["name"].string()
+            name = w["report"]["name"].string()
             top = number(w["shown"])
             waiter = number(w["frames"][top - 1]["task_"]) if 0 < top <= 64 else 0
         _, what = awaited_by(runtime, record)
@@ -391,7 +391,7 @@ class Why(gdb.Command):
         return "is a completion that nobody has settled yet"
 
     def of_body(self, runtime, w, depth, shown):
-        name = w["name"].string()
+        name = w["report"]["name"].string()
         record = self.wait_of(int(w["index"]), depth)
         if record is not None:
             task, what = awaited_by(runtime, record)
@@ -415,9 +415,10 @@ class Seats(gdb.Command):
             for w in runtime.seats():
                 kind = str(w["kind"]).rsplit("::", 1)[-1]
                 state = "rests" if number(w["at_rest"]) else "awake"
-                print(f"  seat {int(w['index']):<3} {w['name'].string():<16} {kind:<10} {state}"
+                said = w["report"]
+                print(f"  seat {int(w['index']):<3} {said['name'].string():<16} {kind:<10} {state}"
                       f"  ready {self.ready(w)}  inbox {number(w['box']['size_'])}"
-                      f"  executed {number(w['counters']['executed'])}")
+                      f"  executed {number(said['counters']['executed'])}")
                 for f in range(min(number(w["shown"]), 64)):
                     frame = w["frames"][f]
                     awaited = number(frame["awaited_"])

@@ -40,7 +40,7 @@ void report_empty_await(co_loop& loop) {
               "%s: task '%s' awaits an empty coroutine: it was moved elsewhere, or there was no "
               "memory for "
               "its frame",
-              rt.options().name, this_task::name());
+              rt.options.name, this_task::name());
 }
 
 bool show_frames(const resumable_body& body, code_search& to, held_code what) {

@@ -41,7 +41,7 @@ completion_id defer(completion_options with) {
 bool scheduler::complete(completion_id id, const completion_result& result) {
     const detail::runtime::settling call(*rt_);
     const char* const refused = rt_->why_not_settled_outside(id);
-    if (!BRAID_EXPECT(rt_->options().assertion, refused == nullptr, refused)) return false;
+    if (!BRAID_EXPECT(rt_->options.assertion, refused == nullptr, refused)) return false;
     rt_->point();
     const seat_lease seat(*rt_, nullptr);
     return rt_->settle_completion(*seat, id, result);
@@ -50,7 +50,7 @@ bool scheduler::complete(completion_id id, const completion_result& result) {
 bool scheduler::try_complete(completion_id id, int code) noexcept {
     const detail::runtime::settling call(*rt_);
     const char* const refused = rt_->why_not_settled_outside(id);
-    if (!BRAID_EXPECT(rt_->options().assertion, refused == nullptr, refused)) return false;
+    if (!BRAID_EXPECT(rt_->options.assertion, refused == nullptr, refused)) return false;
     whole_seat* const own = rt_->bound();
     detail::seats_seat* const seat = own != nullptr ? own : rt_->enter_post_seat();
     if (seat == nullptr) return false;

@@ -35,7 +35,7 @@ void event::set() {
     rt.point();
     const unsigned how_many = state_.mode == reset::automatic ? 1 : UINT32_MAX;
     // Reports first. Otherwise the waiter's report that it took the event could come first.
-    if (rt.observed()) rt.report_event(event_kind::event_set, *this);
+    if (rt.report.observed()) rt.report_event(event_kind::event_set, *this);
     if (detail::set_event(state_.word)) wake(rt, detail::address_key(this), how_many);
 }
 
@@ -63,7 +63,7 @@ bool event_wait::take() {
     event_state& e = awaited_.internals();
     e.rt.point();
     const bool taken = take_event(e.word, e.mode == reset::manual);
-    if (taken && e.rt.observed()) e.rt.report_event(event_kind::event_taken, awaited_);
+    if (taken && e.rt.report.observed()) e.rt.report_event(event_kind::event_taken, awaited_);
     return taken;
 }
 

@@ -62,7 +62,7 @@ task_explanation scheduler::explain(task_id id) const {
 std::size_t explain_all(scheduler& s, void (*say)(void* user, task_id id, const char* text),
                         void* user) {
     const detail::runtime& rt = s.internals();
-    if (!BRAID_EXPECT(rt.options().assertion, say != nullptr,
+    if (!BRAID_EXPECT(rt.options.assertion, say != nullptr,
                       "explain_all() needs a function to which it says what tasks do")) {
         return 0;
     }

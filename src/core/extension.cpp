@@ -11,9 +11,9 @@ BRAID_NAMESPACE_BEGIN
 namespace detail::core {
 
 void log(runtime& rt, log_level level, const char* format, ...) {
-    const log_handler& to = rt.options().log;
+    const log_handler& to = rt.options.log;
     char text[512];
-    const int name = std::snprintf(text, 100, "%s: ", rt.options().name);
+    const int name = std::snprintf(text, 100, "%s: ", rt.options.name);
     const std::size_t at = std::min<std::size_t>(name > 0 ? static_cast<std::size_t>(name) : 0, 99);
     std::va_list arguments;
     va_start(arguments, format);
@@ -153,17 +153,17 @@ task_at_once::task_at_once(runtime& rt, seat& w, const draft& opened, const char
     s.waits_for.store(0, relaxed);
     s.runner.store(w.index, relaxed);
     floats_.use(w, rt.float_control());
-    outer_elsewhere_ = w.elsewhere;
-    began_ = w.stamp = rt.task_clock();
+    outer_elsewhere_ = w.report.elsewhere;
+    began_ = w.report.stamp = rt.report.task_clock();
     outer_ = rt.begin_body(w, body_, id_);
-    if (rt.observed()) rt.watcher().on_start(w.index, id_, name, facts, {});
+    if (rt.report.observed()) rt.report.watcher().on_start(w.index, id_, name, facts, {});
 }
 
 task_at_once::~task_at_once() {
     rt_.end_body(seat_, body_, outer_);
-    if (rt_.observed()) rt_.watcher().on_end(seat_.index, id_, name_, false);
-    seat_.elsewhere = outer_elsewhere_ + (seat_.stamp - began_);
-    seat_counters::add(seat_.counters.executed);
+    if (rt_.report.observed()) rt_.report.watcher().on_end(seat_.index, id_, name_, false);
+    seat_.report.elsewhere = outer_elsewhere_ + (seat_.report.stamp - began_);
+    seat_counters::add(seat_.report.counters.executed);
     rt_.own_work_done(seat_, index_);
 }
 

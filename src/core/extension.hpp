@@ -27,18 +27,18 @@ namespace detail::core {
 
 // ---- the scheduler -----------------------------------------------------------------------------
 
-inline accounted_memory& memory(runtime& rt) { return rt.memory(); }
+inline accounted_memory& memory(runtime& rt) { return rt.memory; }
 /// Returns the memory of the running task's scheduler, or null if the thread runs no task.
 inline accounted_memory* memory_of_current_task() {
     running_task* const t = current_task();
-    return t != nullptr ? &t->context.internals().rt.memory() : nullptr;
+    return t != nullptr ? &t->context.internals().rt.memory : nullptr;
 }
-inline const scheduler_options& options(const runtime& rt) { return rt.options(); }
+inline const scheduler_options& options(const runtime& rt) { return rt.options; }
 inline std::uint64_t number_of(const runtime& rt) { return rt.serial_number(); }  // unique
 /// Returns the handler of callers' mistakes, for BRAID_EXPECT.
-inline const assertion_handler& misuse(const runtime& rt) { return rt.options().assertion; }
+inline const assertion_handler& misuse(const runtime& rt) { return rt.options.assertion; }
 /// Returns a limiter, which clamps the numbers of the options struct `name` to their ranges.
-inline limiter limits(const runtime& rt, const char* name) { return {rt.options(), name}; }
+inline limiter limits(const runtime& rt, const char* name) { return {rt.options, name}; }
 
 /// Logs "<scheduler's name>: " and the text. Texts of up to 400 characters are not cut.
 BRAID_PRINTF(3, 4) void log(runtime& rt, log_level level, const char* format, ...);
@@ -72,10 +72,10 @@ inline bool in_child(const runtime& rt) { return rt.is_childs_copy(); }
 /// there is a chooser, it may let another thread run first.
 inline void point(const runtime& rt) { rt.point(); }
 /// Returns true if an observer listens. Only then may observer_of() be called. Costs one load.
-inline bool observed(const runtime& rt) { return rt.observed(); }
-inline observer& observer_of(const runtime& rt) { return *rt.options().observer; }
+inline bool observed(const runtime& rt) { return rt.report.observed(); }
+inline observer& observer_of(const runtime& rt) { return *rt.options.observer; }
 /// Returns a number that changes each time an observer begins to listen, or 0 if none listens.
-inline std::uint32_t listening(const runtime& rt) { return rt.listening(); }
+inline std::uint32_t listening(const runtime& rt) { return rt.report.listening(); }
 
 // ---- seats -------------------------------------------------------------------------------------
 
@@ -380,21 +380,21 @@ private:
 };
 
 /// Returns the time at which the last task or sleep of the thread ended.
-inline std::int64_t last_end(const seat& w) { return w.stamp; }
+inline std::int64_t last_end(const seat& w) { return w.report.stamp; }
 /// Returns how many bodies end before the clock is read again.
-inline unsigned bodies_a_look(const seat& w) { return w.time_each; }
+inline unsigned bodies_a_look(const seat& w) { return w.report.time_each; }
 /// Records the time of a body that began at `started` and has returned. Logs a warning if it was
 /// long, unless `quiet` is true. Statistics count it.
 inline void note_duration(seat& w, const char* name, bool quiet, std::int64_t started) {
-    w.rt.note_duration(w, name, quiet, started);
+    w.rt.report.note_duration(w.report, name, quiet, started);
 }
 /// Records the `count` bodies that have ended since last_end(), as note_duration() does.
 inline void note_durations(seat& w, const char* name, bool quiet, unsigned count) {
-    w.rt.note_durations(w, name, quiet, count);
+    w.rt.report.note_durations(w.report, name, quiet, count);
 }
 /// Sets how much of the running body's time was spent elsewhere: in waits, or in work that is
 /// counted by itself.
-inline void set_elsewhere(seat& w, std::int64_t ns) { w.elsewhere = ns; }
+inline void set_elsewhere(seat& w, std::int64_t ns) { w.report.elsewhere = ns; }
 
 }  // namespace detail::core
 BRAID_NAMESPACE_END

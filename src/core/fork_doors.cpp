@@ -112,8 +112,8 @@ void fork_run_unstolen(fork_slot& slot, fork_slot& result) {
 }
 void fork_drop_unstolen(fork_slot& slot) {
     whole_seat& w = *slot.stack->owner;
-    if (!w.rt.observed()) return;
-    w.rt.report_branch(w, event_kind::joined, w.rt.id_of(w.top->slot), slot);
+    if (!w.rt.report.observed()) return;
+    w.rt.report.branch(w.index, event_kind::joined, w.rt.id_of(w.top->slot), slot);
 }
 std::uint64_t fork_next_identity(const fork_stack& stack) {
     return stack.owner->rt.next_identity(*stack.owner);

@@ -215,7 +215,7 @@ public:
     };
     own_round(runtime& rt, seat& w, std::uint32_t parent, own_task first, size of)
         : parent_(parent), environment_(rt.slot_at(parent).environment.load(relaxed)) {
-        seat_counters::add(w.counters.created, of.count);
+        seat_counters::add(w.report.counters.created, of.count);
         runtime::count_creation(w, environment_, of.count);
         // relaxed: the share of the parent's own work keeps the count above 0.
         rt.slot_at(parent).open.fetch_add(of.ends, relaxed);
@@ -300,9 +300,9 @@ inline const scope* scope_at(const runtime& rt, std::uint32_t index) {
     return e != nullptr ? e->within : nullptr;
 }
 
-inline void count_executed(seat& w) { seat_counters::add(w.counters.executed); }
-inline void count_failed(seat& w) { seat_counters::add(w.counters.failed); }
-inline void count_cancelled(seat& w) { seat_counters::add(w.counters.cancelled); }
+inline void count_executed(seat& w) { seat_counters::add(w.report.counters.executed); }
+inline void count_failed(seat& w) { seat_counters::add(w.report.counters.failed); }
+inline void count_cancelled(seat& w) { seat_counters::add(w.report.counters.cancelled); }
 
 struct reported_event {
     event_kind kind;
@@ -312,7 +312,7 @@ struct reported_event {
 };
 /// Call this only if an observer listens.
 inline void report(runtime& rt, seat& w, const reported_event& e) {
-    rt.report(w, e.kind, e.task, e.other, e.name);
+    rt.report.event(w.index, e.kind, e.task, e.other, e.name);
 }
 using detail::creation;
 inline void report_spawned(observer& to, const seat& w, own_task task, const creation& made) {

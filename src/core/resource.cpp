@@ -11,7 +11,7 @@ resource::resource(scheduler& s, const char* name, std::uint32_t limit)
              s.internals().next_resource_id()} {}
 
 resource::~resource() {
-    BRAID_EXPECT(state_.rt.options().assertion, state_.held == 0 && state_.first == UINT32_MAX,
+    BRAID_EXPECT(state_.rt.options.assertion, state_.held == 0 && state_.first == UINT32_MAX,
                  "a resource must outlive the tasks that use it");
 }
 

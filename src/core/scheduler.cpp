@@ -55,7 +55,7 @@ void scheduler::wait(task_id id, help policy) { wait_for(id, no_limit, policy); 
 
 bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
     if (!id) return true;
-    if (!BRAID_EXPECT(rt_->options().assertion, rt_->state_of(id) != task_state::unknown,
+    if (!BRAID_EXPECT(rt_->options.assertion, rt_->state_of(id) != task_state::unknown,
                       "wait only for ids that this scheduler has issued")) {
         return true;
     }
@@ -84,7 +84,7 @@ namespace {
 
 /// Returns false and reports it if the event is another scheduler's, because a wait would not end.
 bool is_own(const detail::runtime& rt, event& e) {
-    return BRAID_EXPECT(rt.options().assertion, &e.internals().rt == &rt,
+    return BRAID_EXPECT(rt.options.assertion, &e.internals().rt == &rt,
                         "the event is another scheduler's: wait for it there");
 }
 
@@ -125,7 +125,7 @@ void scheduler::set_worker_count(unsigned count) {
 thread_ref scheduler::worker_thread(unsigned index) const {
     rt_->point();
     const thread_ref found = rt_->worker_thread(index);
-    BRAID_EXPECT(rt_->options().assertion, static_cast<bool>(found),
+    BRAID_EXPECT(rt_->options.assertion, static_cast<bool>(found),
                  "worker_thread(i) needs i < worker_count()");
     return found;
 }
@@ -150,7 +150,7 @@ void scheduler::resume() {
 }
 
 void scheduler::set_priority_table(const priority_level* levels, std::size_t count) {
-    const assertion_handler& misuse = rt_->options().assertion;
+    const assertion_handler& misuse = rt_->options.assertion;
     const auto is_none = [](priority_level level) { return level > priority_level::high; };
     if (!BRAID_EXPECT(misuse, count <= detail::task_room::categories,
                       "a priority table has at most 256 entries") ||
@@ -193,13 +193,13 @@ seat_statistics scheduler::statistics(unsigned seat) const {
     rt_->point();
     seat_statistics row;
     if (seat >= rt_->seat_count()) return row;
-    const whole_seat& w = rt_->seat_at(seat);
-    row.name = w.name;
-    row.executed = w.counters.executed.load(acquire);
-    row.stolen = w.counters.stolen.load(relaxed);
-    row.helped = w.counters.helped.load(relaxed);
-    row.parks = w.counters.parks.load(relaxed);
-    row.busy_ns = w.counters.busy_ns.load(relaxed);
+    const detail::report_part& report = rt_->seat_at(seat).report;
+    row.name = report.name;
+    row.executed = report.counters.executed.load(acquire);
+    row.stolen = report.counters.stolen.load(relaxed);
+    row.helped = report.counters.helped.load(relaxed);
+    row.parks = report.counters.parks.load(relaxed);
+    row.busy_ns = report.counters.busy_ns.load(relaxed);
     return row;
 }
 
@@ -227,18 +227,18 @@ std::size_t scheduler::statistics(task_type_statistics* rows, std::size_t capaci
     rt_->point();
     std::size_t types = 0;
     for (unsigned i = 0; i < rt_->seat_count(); ++i) {
-        whole_seat& w = rt_->seat_at(i);
-        const detail::locked lock(w.types_mutex);
-        for (unsigned r = 0; w.types != nullptr && r < detail::type_rows; ++r) {
-            if (w.types[r].name != nullptr) add_type(w.types[r], rows, capacity, types);
+        detail::report_part& report = rt_->seat_at(i).report;
+        const detail::locked lock(report.types_mutex);
+        for (unsigned r = 0; report.types != nullptr && r < detail::type_rows; ++r) {
+            if (report.types[r].name != nullptr) add_type(report.types[r], rows, capacity, types);
         }
     }
     return types;
 }
 
 // These do not call point(), because handlers call them, also under a lock of the library.
-std::size_t scheduler::bytes(memory_tag tag) const { return rt_->memory().bytes(tag); }
-std::uint64_t scheduler::allocations() const { return rt_->memory().allocations(); }
+std::size_t scheduler::bytes(memory_tag tag) const { return rt_->memory.bytes(tag); }
+std::uint64_t scheduler::allocations() const { return rt_->memory.allocations(); }
 
 // ---- inside a task -----------------------------------------------------------------------------
 
@@ -258,7 +258,7 @@ bool task_context::cancelled() const {
 }
 void task_context::wait(task_id id, help policy) {
     if (!id) return;
-    if (!BRAID_EXPECT(state_.rt.options().assertion, state_.rt.state_of(id) != task_state::unknown,
+    if (!BRAID_EXPECT(state_.rt.options.assertion, state_.rt.state_of(id) != task_state::unknown,
                       "wait only for ids that this scheduler has issued")) {
         return;
     }
@@ -338,7 +338,7 @@ void spawn_members(task_context& context, const batch_bodies& all) {
 }
 
 bool good_batch(const runtime& rt, std::size_t count) {
-    return BRAID_EXPECT(rt.options().assertion, count <= scheduler::most_bodies,
+    return BRAID_EXPECT(rt.options.assertion, count <= scheduler::most_bodies,
                         "a batch has at most 2^40 bodies; let each deal with several");
 }
 
@@ -356,7 +356,7 @@ void wait_value(runtime& rt, task_id id) {
     // wait below receives the failure.
     const slot& s = rt.slot_at(index_of(id.value));
     const bool done = rt.state_of(id) == task_state::done && !s.has(flag_failed);
-    if (done && rt.serial() == nullptr && !rt.observed()) return;
+    if (done && rt.serial() == nullptr && !rt.report.observed()) return;
     const long_call call(rt);
     outcome* received = nullptr;
     rt.wait_here({.task = id}, no_limit, help::needed, &received);

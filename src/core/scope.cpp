@@ -31,20 +31,22 @@ scope::~scope() {
 /// program if the wait would never end.
 void scope::end_open_tasks() {
     detail::runtime& rt = state_.rt;
-    const char* const name = rt.options().name;
+    const char* const name = rt.options.name;
     if (std::uncaught_exceptions() > exceptions_) {
         cancel();
     } else {
-        rt.log(log_level::warning,
-               "%s: a scope is destroyed before its tasks have ended, and waits for them; call "
-               "wait(), which also rethrows what fails",
-               name);
+        rt.report.log(
+            log_level::warning,
+            "%s: a scope is destroyed before its tasks have ended, and waits for them; call "
+            "wait(), which also rethrows what fails",
+            name);
     }
     if (wait_until_ended(no_limit, help::needed)) return;
-    rt.log(log_level::error,
-           "%s: a scope is destroyed in one of its own tasks, which would wait for itself; the "
-           "program ends. Destroy it where it was made",
-           name);
+    rt.report.log(
+        log_level::error,
+        "%s: a scope is destroyed in one of its own tasks, which would wait for itself; the "
+        "program ends. Destroy it where it was made",
+        name);
     std::terminate();
 }
 

@@ -23,10 +23,10 @@ void abandon_task(runtime& rt, draft d) {
 }
 
 void* allocate_closure(runtime& rt, std::size_t bytes, std::size_t alignment) {
-    return rt.memory().allocate(bytes, alignment, memory_tag::closure);
+    return rt.memory.allocate(bytes, alignment, memory_tag::closure);
 }
 void release_closure(runtime& rt, void* p, std::size_t bytes, std::size_t alignment) {
-    rt.memory().release(p, bytes, alignment, memory_tag::closure);
+    rt.memory.release(p, bytes, alignment, memory_tag::closure);
 }
 
 void fail_task(task_context& context, std::exception_ptr error) {
@@ -42,7 +42,7 @@ namespace {
 [[gnu::noinline]] draft open_slowly(runtime& rt, whole_seat* w, const plain_options& o) {
     const seat_lease seat(rt, w);
     draft d = rt.open(*seat, {.name = o.name, .within = o.within, .where = o.where}, o.kind);
-    d.owner = rt.plain_ways() ? seat.own() : nullptr;  // see publish_plain()
+    d.owner = rt.report.plain_ways() ? seat.own() : nullptr;  // see publish_plain()
     return d;
 }
 
@@ -50,12 +50,12 @@ namespace {
 /// comes a moment before the task is ready.
 [[gnu::noinline]] draft open_watched(runtime& rt, whole_seat* w, const plain_options& o) {
     draft d;
-    if (w != nullptr && rt.plain_ways()) d = rt.open_plain(*w, o.within, o.name, o.kind);
+    if (w != nullptr && rt.report.plain_ways()) d = rt.open_plain(*w, o.within, o.name, o.kind);
     if (d.storage == nullptr) return open_slowly(rt, w, o);
     rt.note_line(slot_of(d), index_of(d), o.where);
-    if (rt.observed()) {
+    if (rt.report.observed()) {
         const task_id id = rt.id_of(index_of(d));
-        rt.report_spawned(rt.watcher(), *w, slot_of(d),
+        rt.report_spawned(rt.report.watcher(), *w, slot_of(d),
                           {.id = id, .parent = {}, .where = o.where, .ready_now = true});
     }
     return d;
@@ -65,11 +65,11 @@ namespace {
 
 draft open_plain(runtime& rt, whole_seat* w, const plain_options& o) {
     if (o.within != nullptr && &o.within->internals().rt != &rt) [[unlikely]] {
-        BRAID_EXPECT(rt.options().assertion, false, "`within` is a scope of another scheduler");
+        BRAID_EXPECT(rt.options.assertion, false, "`within` is a scope of another scheduler");
         return {};
     }
     if (w == nullptr) w = rt.bound();
-    if (w == nullptr || !rt.unwatched()) return open_watched(rt, w, o);
+    if (w == nullptr || !rt.report.unwatched()) return open_watched(rt, w, o);
     const draft d = rt.open_plain(*w, o.within, o.name, o.kind);
     return d.storage != nullptr ? d : open_slowly(rt, w, o);
 }

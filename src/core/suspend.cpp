@@ -27,7 +27,7 @@ awaiting await_task(task_context& context, task_id awaited) {
 
 bool may_await_value_of(task_context& context, const runtime& rt) {
     const runtime& own = runtime_of_body(context);
-    return BRAID_EXPECT(own.options().assertion, &own == &rt,
+    return BRAID_EXPECT(own.options.assertion, &own == &rt,
                         "the future is another scheduler's: await it in a coroutine of that one");
 }
 

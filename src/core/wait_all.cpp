@@ -60,13 +60,13 @@ struct call_of_wait_all {
 bool wait_all(scheduler& s, task_ids ids, nanoseconds timeout, help policy) {
     detail::runtime& rt = s.internals();  // a task that runs meanwhile may destroy `s`
     if (!BRAID_EXPECT(
-            rt.options().assertion, ids.size <= most_awaited,
+            rt.options.assertion, ids.size <= most_awaited,
             "wait_all() takes 256 ids at most: give more tasks a scope and wait for it")) {
         return false;
     }
     for (std::size_t i = 0; i < ids.size; ++i) {
         // An id that is refused counts as complete, as in wait().
-        (void)BRAID_EXPECT(rt.options().assertion,
+        (void)BRAID_EXPECT(rt.options.assertion,
                            !ids.data[i] || rt.state_of(ids.data[i]) != task_state::unknown,
                            "wait only for ids that this scheduler has issued");
     }

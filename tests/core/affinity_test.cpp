@@ -113,7 +113,7 @@ TEST_P(Affinity, OneIdleMemberOfAMaskIsWokenAndTheOthersSleepOn) {
             braid_test::until([&] {
                 return rt.asleep().asleep(seat, braid::detail::searcher::idle) && w.at_rest.load();
             });
-            sum += w.counters.parks.load();
+            sum += w.report.counters.parks.load();
         }
         return sum;
     };

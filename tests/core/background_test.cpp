@@ -165,7 +165,7 @@ TEST_P(Background, RunsTheHighestFirst) {
 
 /// What further threads are asked for; the options themselves never change in a program.
 std::size_t& stack_of_threads(braid::scheduler& s) {
-    const braid::scheduler_options& fixed = s.internals().options();
+    const braid::scheduler_options& fixed = s.internals().options;
     return const_cast<braid::scheduler_options&>(fixed).worker_threads.stack_bytes;
 }
 

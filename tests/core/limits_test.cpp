@@ -113,7 +113,7 @@ TEST_F(Limits, TheTimesOfDeadlockOptionsAreFromAMillisecondToAnHourOrADay) {
             scheduler_options o = options();
             o.deadlock.*which = wanted;
             braid::scheduler s(o);
-            return s.internals().options().deadlock.*which;
+            return s.internals().options.deadlock.*which;
         };
         const std::size_t before = reports();
         for (const nanoseconds inside : {least, most, braid::no_limit}) {

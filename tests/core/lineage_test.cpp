@@ -64,7 +64,7 @@ TEST_P(Lineage, AWaitUsesNoProcessorWhileNothingIsReady) {
     braid::scheduler s(o);
     const braid::detail::runtime& rt = s.internals();
     const unsigned waiter = s.this_thread().seat;
-    const auto parks = [&](unsigned seat) { return rt.seat_at(seat).counters.parks.load(); };
+    const auto parks = [&](unsigned seat) { return rt.seat_at(seat).report.counters.parks.load(); };
     const std::uint64_t before = parks(waiter);
     auto open = s.begin({}, braid::empty);
     std::thread opener([&] {

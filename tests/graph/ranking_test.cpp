@@ -18,7 +18,7 @@ BRAID_SCHEDULER_TEST(RankedGraph);
 /// A diamond with a long and a short side: 0 -> 1 -> 3, 0 -> 2 -> 3, beside a single 4.
 class Ranking : public ::testing::Test {
 protected:
-    Ranking() : order_(s_.internals().memory()), ranking_(s_.internals().memory()) {
+    Ranking() : order_(s_.internals().memory), ranking_(s_.internals().memory) {
         for (const std::uint32_t n : {0U, 4U, 1U, 2U, 3U}) EXPECT_TRUE(order_.push(n));
         EXPECT_TRUE(ranking_.reset(5));
     }

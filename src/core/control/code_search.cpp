@@ -168,7 +168,7 @@ bool runtime::cancel_at_rest(task_id id) {
 }
 
 void runtime::search_handlers(code_search& to) const {
-    const scheduler_options& o = options();
+    const scheduler_options& o = options;
     const auto look = [&to](const char* name, const auto& handler) {
         to.look_at(code_use::handler, name, handler.function);
         to.look_at(code_use::handler, name, handler.user);
@@ -195,7 +195,7 @@ struct stack_search {
     const runtime& rt;
 
     void look(unsigned seat) const {
-        look_from({.use = code_use::stack, .thread = rt.seat_at(seat).name});
+        look_from({.use = code_use::stack, .thread = rt.seat_at(seat).report.name});
     }
     void look_from(const held_code& here) const {
         struct walk {

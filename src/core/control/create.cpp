@@ -50,7 +50,7 @@ whole_seat* make_seat_at(runtime& rt, void* bytes, const rings& r, const seat_na
         w->ready[level].attach(at, count);
         at += count;
     }
-    std::snprintf(w->name, sizeof w->name, "%s", called.text);
+    std::snprintf(w->report.name, sizeof w->report.name, "%s", called.text);
     return w;
 }
 
@@ -60,7 +60,7 @@ runtime* runtime::create(const scheduler_options& given) {
     const scheduler_options o = within_limits(with_observer(given));
     accounted_memory door(o.memory, o.memory_budget_bytes, o.out_of_memory);
     auto* rt = ::new (door.room_for<runtime>(memory_tag::runtime)) runtime(o);
-    rt->memory().take_over(door);
+    rt->memory.take_over(door);
     rt->fork_mark_ = platform::fork_mark();
     rt->ring_ = std::bit_ceil(o.ring);
     const int cores = static_cast<int>(rt->cores());
@@ -123,14 +123,14 @@ seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number
     const std::uint32_t others = std::min(rt.ring_, small_ring);
     const std::uint32_t most = kind == seat_kind::guest ? others : rt.ring_;
     const std::size_t cell_bytes = sizeof(ready_queue::cell) * (most + (level_count - 1) * others);
-    void* bytes = rt.memory().allocate(sizeof(whole_seat), alignof(whole_seat), memory_tag::worker);
-    void* ring_bytes = rt.memory().allocate(cell_bytes, 64, memory_tag::worker);
+    void* bytes = rt.memory.allocate(sizeof(whole_seat), alignof(whole_seat), memory_tag::worker);
+    void* ring_bytes = rt.memory.allocate(cell_bytes, 64, memory_tag::worker);
     if (bytes == nullptr || ring_bytes == nullptr) {
-        rt.memory().release(bytes, sizeof(whole_seat), alignof(whole_seat), memory_tag::worker);
-        rt.memory().release(ring_bytes, cell_bytes, 64, memory_tag::worker);
+        rt.memory.release(bytes, sizeof(whole_seat), alignof(whole_seat), memory_tag::worker);
+        rt.memory.release(ring_bytes, cell_bytes, 64, memory_tag::worker);
         return nullptr;
     }
-    char text[sizeof(whole_seat::name)];
+    char text[sizeof(report_part::name)];
     if (name == nullptr) name = "worker";
     std::snprintf(text, sizeof text, kind == seat_kind::main ? "%s" : "%s %u", name, number);
     return make_seat_at(rt, bytes, {static_cast<ready_queue::cell*>(ring_bytes), most, others},
@@ -140,18 +140,15 @@ seats_seat* runtime::make_seat(threads_room& in, seat_kind kind, unsigned number
 runtime::~runtime() {
     for (unsigned i = 0; i < seat_count(); ++i) {
         whole_seat* w = &seat_at(i);
-        memory().release(w->joins, fork_stack_bytes(identified()), alignof(fork_stack),
-                         memory_tag::worker);
-        if (w->types != nullptr) {
-            memory().release(w->types, sizeof(type_row) * type_rows, alignof(type_row),
-                             memory_tag::worker);
-        }
+        memory.release(w->joins, fork_stack_bytes(identified()), alignof(fork_stack),
+                       memory_tag::worker);
+        report.release(w->report);
         ready_queue::cell* const cells = w->cells;
         const std::size_t cell_bytes = sizeof(ready_queue::cell) * w->cell_count;
         w->~whole_seat();
         if (static_cast<void*>(w) == spare_.bytes) continue;
-        memory().release(cells, cell_bytes, 64, memory_tag::worker);
-        memory().release(w, sizeof(whole_seat), alignof(whole_seat), memory_tag::worker);
+        memory.release(cells, cell_bytes, 64, memory_tag::worker);
+        memory.release(w, sizeof(whole_seat), alignof(whole_seat), memory_tag::worker);
     }
 }
 

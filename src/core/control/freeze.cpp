@@ -53,7 +53,7 @@ const char* runtime::freeze(std::int64_t deadline) {
     };
     for (unsigned i = 0; awake == nullptr && i < seat_count(); ++i) {
         const whole_seat& w = seat_at(i);
-        while (awake == nullptr && &w != self && is_awake(w)) wait_a_little(w.name);
+        while (awake == nullptr && &w != self && is_awake(w)) wait_a_little(w.report.name);
     }
     // Threads of modules are checked after the seats; see own_thread::rests_in_wait().
     while (awake == nullptr && holders().any_runs_code()) {

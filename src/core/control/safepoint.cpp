@@ -46,7 +46,7 @@ safepoint::~safepoint() {
 }
 
 std::size_t safepoint::holders(const code_range& of, code_search::found_fn found, void* user) {
-    if (!BRAID_EXPECT(rt_.options().assertion, reached_,
+    if (!BRAID_EXPECT(rt_.options.assertion, reached_,
                       "ask a safepoint for holders only when it was reached")) {
         return 1;
     }

@@ -35,8 +35,8 @@ class patience {
 public:
     explicit patience(runtime& rt)
         : rt_(rt),
-          ends_(deadline_after(active_policy::now(), rt.options().external_patience)),
-          sentry_(rt.options().deadlock.after) {}
+          ends_(deadline_after(active_policy::now(), rt.options.external_patience)),
+          sentry_(rt.options.deadlock.after) {}
     void look(whole_seat& w) {
         if (rt_.serial() != nullptr) {
             if (sentry_.is_wanted()) look_for_deadlocks(w);
@@ -62,17 +62,17 @@ private:
         const std::size_t count = rt_.show_completions(w, rows, std::size(rows));
         // The shutdown also waits for completions that are made later, so this checks again if none
         // is open now.
-        const nanoseconds again = std::max(rt_.options().external_patience, shortest);
+        const nanoseconds again = std::max(rt_.options.external_patience, shortest);
         ends_ = count != 0 ? INT64_MAX : deadline_after(now, again);
         for (const completion_info& c : std::span(rows, std::min(count, std::size(rows)))) {
-            rt_.log(log_level::warning,
-                    "%s: the shutdown waits for completion '%s' of task '%s', open for %.1f s",
-                    rt_.options().name, c.name, c.task_name,
-                    static_cast<double>(c.age.value) * 1e-9);
+            rt_.report.log(
+                log_level::warning,
+                "%s: the shutdown waits for completion '%s' of task '%s', open for %.1f s",
+                rt_.options.name, c.name, c.task_name, static_cast<double>(c.age.value) * 1e-9);
         }
         if (count <= std::size(rows)) return;
-        rt_.log(log_level::warning, "%s: and for %zu completions more", rt_.options().name,
-                count - std::size(rows));
+        rt_.report.log(log_level::warning, "%s: and for %zu completions more", rt_.options.name,
+                       count - std::size(rows));
     }
 
     static constexpr nanoseconds shortest = milliseconds(100);  // between two scans of all slots
@@ -116,7 +116,7 @@ void runtime::run_until_at_rest(whole_seat& w) {
         if (const task_id id = next_task(w)) {
             floats.use(w, float_control());
             leave_search(w);
-            w.stamp = active_policy::coarse_now();
+            w.report.stamp = active_policy::coarse_now();
             run(w, id);
             continue;
         }
@@ -152,9 +152,10 @@ void runtime::end_from_another_thread() {
         platform::detach_thread(last);
         return;
     }
-    log(log_level::error,
+    report.log(
+        log_level::error,
         "%s: the system refused the thread that would have ended the scheduler; its memory stays",
-        options().name);
+        options.name);
 }
 
 void runtime::destroy(runtime* rt) {
@@ -187,8 +188,8 @@ void runtime::join_and_free(whole_seat* self) {
         if (thread != 0) platform::join_thread(thread);
     }
     if (self != nullptr) unbind(*self);
-    accounted_memory door(options().memory, 0, {});
-    door.take_over(memory());
+    accounted_memory door(options.memory, 0, {});
+    door.take_over(memory);
     this->~runtime();
     door.release(this, sizeof(runtime), alignof(runtime), memory_tag::runtime);
 }

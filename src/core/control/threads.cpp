@@ -15,7 +15,7 @@ void runtime::set_worker_count(unsigned count) {
     for (; ready_threads < count; ++ready_threads) {
         if (ready_threads < started_workers_) continue;
         seats_seat* const w =
-            add_seat(seat_kind::worker, ready_threads, options().worker_threads.name);
+            add_seat(seat_kind::worker, ready_threads, options.worker_threads.name);
         if (w == nullptr) break;
         worker_seats_[ready_threads] = w->index;
         // Counts the worker before its thread starts. Otherwise the thread could read the old count
@@ -34,7 +34,7 @@ thread_ref runtime::worker_thread(unsigned index) const {
 }
 
 whole_seat* runtime::add_main(const char* name) {
-    if (!BRAID_EXPECT(options().assertion, bound() == nullptr,
+    if (!BRAID_EXPECT(options.assertion, bound() == nullptr,
                       "this thread takes part in the scheduler already")) {
         return nullptr;
     }
@@ -64,7 +64,7 @@ void runtime::remove_main(whole_seat& w) {
     while (true) {
         if (const task_id id = direct_task(w)) {
             floats.use(w, float_control());
-            w.stamp = active_policy::coarse_now();
+            w.report.stamp = active_policy::coarse_now();
             run(w, id);
             continue;
         }

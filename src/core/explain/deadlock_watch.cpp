@@ -14,16 +14,16 @@ bool nothing_is_open(wait_room& rt) {
 }
 
 void report_to_program(const wait_room& rt, const char* message) {
-    const deadlock_handler& to = rt.options().deadlock.handler;
+    const deadlock_handler& to = rt.options.deadlock.handler;
     if (to.function == nullptr) {
-        return rt.options().log.function(rt.options().log.user, log_level::error, message);
+        return rt.options.log.function(rt.options.log.user, log_level::error, message);
     }
 #if BRAID_HAS_EXCEPTIONS
     try {
         to.function(to.user, message);
     } catch (...) {
-        rt.log(log_level::error, "%s: the handler of a deadlock threw an exception",
-               rt.options().name);
+        rt.report.log(log_level::error, "%s: the handler of a deadlock threw an exception",
+                      rt.options.name);
     }
 #else
     to.function(to.user, message);
@@ -93,13 +93,14 @@ looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked e
             // If the text gives no reason, a cycle that was reported is the reason, and no thread
             // can end it. The text is then not logged.
             if (says_why || !knows_circles)
-                rt.options().log.function(rt.options().log.user, log_level::warning, text.text());
+                rt.options.log.function(rt.options.log.user, log_level::warning, text.text());
             // If describe() has dropped a task's last share, that task ends, so something goes on
             // after all.
             return w.to_complete != no_index ? looked::woke : else_what;
         }
         case standstill::seen::ended:
-            if (!knows_circles) rt.log(log_level::info, "%s: it goes on again", rt.options().name);
+            if (!knows_circles)
+                rt.report.log(log_level::info, "%s: it goes on again", rt.options.name);
             break;
         case standstill::seen::goes_on:
         case standstill::seen::known:
@@ -165,7 +166,7 @@ void deadlock_watch::copy(circle& to) const {
 void deadlock_watch::describe(wait_room& rt, wait_seat& w, const circle& found, sentence& to) {
     const unsigned tasks = found.tasks, named = std::min(tasks, circle::most_named);
     task_writer writer(rt, &w, to);
-    to.add("%s: a deadlock of %u task%s: ", rt.options().name, tasks, tasks == 1 ? "" : "s");
+    to.add("%s: a deadlock of %u task%s: ", rt.options.name, tasks, tasks == 1 ? "" : "s");
     writer.name(found.named[named - 1].needed);  // the last member needs the first
     for (unsigned n = 0; n < named; ++n) {
         if (n + 1 == named && tasks > named) {

@@ -16,7 +16,7 @@ void explanation::write(task_id id) {
     const task_state state = rt_.state_of(id);
     if (state == task_state::unknown) {
         return to_.add("Task #%u.%u was never issued by '%s'.", index, generation,
-                       rt_.options().name);
+                       rt_.options.name);
     }
     if (state != task_state::open) {
         const unsigned failure = rt_.failure_of(id);
@@ -115,12 +115,12 @@ task_id explanation::say_of_body(const place& at) {
     const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
     if (at.depth < shown) {
         const task_id above{w.frames[at.depth].task()};
-        to_.add("lies on the stack of '%s' below ", w.name);
+        to_.add("lies on the stack of '%s' below ", w.report.name);
         above ? say_name(above) : to_.add("another task");
         return above;
     }
     const char* const how = w.blocks.load(relaxed) ? " within blocking()" : "";
-    to_.add("runs on '%s'%s", w.name, how);
+    to_.add("runs on '%s'%s", w.report.name, how);
     return {};
 }
 
@@ -296,13 +296,13 @@ task_id explanation::say_of_ready(const slot& s) {
     const unsigned seat = d != nullptr ? d->seat.load(relaxed) : UINT16_MAX;
     if (seat >= rt_.seat_count()) return {};
     const wait_seat& w = rt_.seat_at(seat);
-    to_.add(": only the thread '%s' may run it", w.name);
+    to_.add(": only the thread '%s' may run it", w.report.name);
     const unsigned shown = std::min<unsigned>(w.shown.load(acquire), wait_seat::shown_depth);
     task_id next;
-    const bool waits = say_of_wait_at({seat, shown}, next, w.name);
+    const bool waits = say_of_wait_at({seat, shown}, next, w.report.name);
     // seq_cst: as in is_outside() of standstill.cpp.
     const bool is_outside = !waits && shown == 0 && !is_own(w) && !w.inside.load(seq_cst);
-    if (is_outside) to_.add(", and '%s' is in no wait of '%s'", w.name, rt_.options().name);
+    if (is_outside) to_.add(", and '%s' is in no wait of '%s'", w.report.name, rt_.options.name);
     return next;
 }
 

@@ -93,7 +93,7 @@ void task_writer::need_of(const dependent& d, const need_node& needed) {
             break;
         case need::under:
         case need::buried:
-            to_.add("lies on the stack of '%s' below ", rt_.seat_at(d.node.seat).name);
+            to_.add("lies on the stack of '%s' below ", rt_.seat_at(d.node.seat).report.name);
             break;
     }
     name(needed);

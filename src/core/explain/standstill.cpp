@@ -93,7 +93,7 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
     if (!lasts) since_ = now;
     progress_ = progress;
     parks_ = sum.parks;
-    const nanoseconds after = rt.options().deadlock.after;
+    const nanoseconds after = rt.options.deadlock.after;
     is_reported_ = lasts && (after == no_limit || now - since_ >= after.value * times_);
     if (is_reported_) return seen::news;
     return times_ == 1 ? seen::perhaps : seen::goes_on;
@@ -104,7 +104,7 @@ standstill::seen standstill::look(wait_room& rt, const wait_seat& looker) {
 /// starts anew.
 standstill::seen standstill::look_outside(const wait_room& rt, std::uint64_t progress,
                                           std::uint64_t parks) {
-    const nanoseconds limit = rt.options().deadlock.outside;
+    const nanoseconds limit = rt.options.deadlock.outside;
     const std::int64_t now = active_policy::now();
     if (progress != outside_progress_) outside_is_reported_ = false;
     if (progress != outside_progress_ || parks != outside_parks_ || outside_since_ == 0) {
@@ -153,8 +153,8 @@ bool name_some(wait_room& rt, wait_seat& looker, sentence& to, bool wait_for_ano
 bool standstill::describe(wait_room& rt, wait_seat& looker, seen what, sentence& to) {
     const std::uint32_t open = count_open(rt);
     const bool outside = what == seen::outside;
-    const double limit = static_cast<double>(rt.options().deadlock.outside.value) * 1e-9;
-    to.add("%s: nothing ", rt.options().name);
+    const double limit = static_cast<double>(rt.options.deadlock.outside.value) * 1e-9;
+    to.add("%s: nothing ", rt.options.name);
     outside ? to.add("has gone on for %.3g s", limit) : to.add("goes on: every thread sleeps");
     to.add(", and %u task%s not ended", open, open == 1 ? " has" : "s have");
     const bool says_why = name_some(rt, looker, to, false);

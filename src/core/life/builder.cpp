@@ -63,21 +63,21 @@ void life_room::announce_needs(const life_seat& w, task_id id) {
 
 bool life_room::add_dependency(life_seat& w, task_id id, task_id predecessor) {
     const std::uint32_t index = index_of(id.value);
-    if (!BRAID_EXPECT(options().assertion, slot_at(index).has(flag_empty),
+    if (!BRAID_EXPECT(options.assertion, slot_at(index).has(flag_empty),
                       "give predecessors in begin(); only an empty task takes them later")) {
         return false;
     }
-    if (!BRAID_EXPECT(options().assertion, predecessor != id, "a task cannot wait for itself") ||
-        !BRAID_EXPECT(options().assertion, state_of(predecessor) != task_state::unknown,
+    if (!BRAID_EXPECT(options.assertion, predecessor != id, "a task cannot wait for itself") ||
+        !BRAID_EXPECT(options.assertion, state_of(predecessor) != task_state::unknown,
                       "the predecessor's id was never issued by this scheduler") ||
-        !BRAID_EXPECT(options().assertion, !waits_for_transitively(predecessor, id),
+        !BRAID_EXPECT(options.assertion, !waits_for_transitively(predecessor, id),
                       "the predecessor waits for this task already: that would be a cycle")) {
         return false;
     }
     const link edge = link_edge(w, index, predecessor, false);
     if (edge == link::no_memory) return false;
     if (edge == link::failed) cancel_with(w, index, predecessor);
-    if (observed()) report(w, event_kind::edge, id, predecessor);
+    if (report.observed()) report.event(w.index, event_kind::edge, id, predecessor);
     if (edge == link::made) {
         inherit_priority(w, predecessor, level_of(slot_at(index)));
         announce_needs(w, id);

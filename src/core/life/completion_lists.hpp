@@ -56,7 +56,7 @@ struct completion_extra {
 class completion_lists : public resources_room {
 public:
     completion_lists(const scheduler_options& o, const seat_plan& plan)
-        : resources_room(o, plan), extras_(memory(), memory_tag::completion) {}
+        : resources_room(o, plan), extras_(memory, memory_tag::completion) {}
 
     static bool is_outside(const slot& s) {
         // seq_cst: as in ask_all().

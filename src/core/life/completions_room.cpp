@@ -31,7 +31,7 @@ std::exception_ptr error_of(const completion_result& r, const char* name) {
 // ---- armed -------------------------------------------------------------------------------------
 
 completion_id completions_room::defer(life_seat& w, task_id running, completion_options& with) {
-    if (!BRAID_EXPECT(misuse(), static_cast<bool>(running),
+    if (!BRAID_EXPECT(options.assertion, static_cast<bool>(running),
                       "a posted task cannot defer, as nobody can wait for it: spawn it")) {
         return {};
     }
@@ -98,20 +98,21 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
         // relaxed: the running body's share keeps the count above 0 meanwhile.
         p.open.fetch_add(1, relaxed);
     }
-    seat_counters::add(w.counters.deferred);
+    seat_counters::add(w.report.counters.deferred);
     note_line(s, index, with.where);
-    if (observed()) {
+    if (report.observed()) {
         const spawn_facts facts{.where = with.where,
                                 .level = level_of(s),
                                 .stable_id = identified() ? identity(id) : 0};
-        watcher().on_event({.kind = event_kind::deferred,
-                            .seat = w.index,
-                            .task = running,
-                            .other = id,
-                            .name = s.name,
-                            .facts = &facts});
+        report.watcher().on_event({.kind = event_kind::deferred,
+                                   .seat = w.index,
+                                   .task = running,
+                                   .other = id,
+                                   .name = s.name,
+                                   .facts = &facts});
     }
-    if (by != awaited_by::nobody && observed()) report(w, event_kind::edge, running, id);
+    if (by != awaited_by::nobody && report.observed())
+        report.event(w.index, event_kind::edge, running, id);
     const bool timed = with.deadline.value != no_limit.value;
     // With a deadline, this thread holds a second share until it has stored the timer's id.
     // end_completion() reads that id.
@@ -188,7 +189,7 @@ bool completions_room::settle_completion(life_seat& w, completion_id id,
                                          const completion_result& result) {
     const std::uint32_t index = index_of(id.value);
     slot& s = slot_at(index);
-    const bool plain = result.code == 0 && result.error == nullptr && !observed();
+    const bool plain = result.code == 0 && result.error == nullptr && !report.observed();
     if (plain && claim_and_drop_completion(s.open, generation_of(id.value))) {
         complete(w, index);
         return true;
@@ -225,9 +226,9 @@ bool completions_room::try_settle_completion(life_seat& w, completion_id id, int
 }
 
 void completions_room::report_settled(life_seat& w, task_id id) const {
-    if (!observed()) return;
+    if (!report.observed()) return;
     const slot& s = slot_at(id);
-    report(w, event_kind::settled, id_of(s.parent.load(relaxed)), id, s.name);
+    report.event(w.index, event_kind::settled, id_of(s.parent.load(relaxed)), id, s.name);
 }
 
 void completions_room::fail(life_seat& w, std::uint32_t index, const completion_result& result) {
@@ -290,7 +291,7 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     outcome* const own = failed ? outcome_of(s) : nullptr;
     const bool awaited = facts.awaited;
     if (awaited) {
-        seat_counters::add(w.counters.settled);  // counted before the parent may resume
+        seat_counters::add(w.report.counters.settled);  // counted before the parent may resume
     }
     const bool received =
         notify_dependents(w, index, close_and_take(s.successors, s.generation()), own);
@@ -305,7 +306,7 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     }
     clean_and_give_slot(w, index);
     if (awaited) return;
-    seat_counters::add(w.counters.settled);
+    seat_counters::add(w.report.counters.settled);
     own_work_done(w, parent);
 }
 

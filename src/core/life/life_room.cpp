@@ -13,7 +13,7 @@ bool life_room::add_to_parent(slot& s, task_id parent) {
     const std::uint32_t index = index_of(parent.value);
     slot& p = slot_at(index);
     const bool added = add_open_work(p.open, generation_of(parent.value));
-    if (!BRAID_EXPECT(options().assertion, added,
+    if (!BRAID_EXPECT(options.assertion, added,
                       "the parent completed before its child was added")) {
         return false;
     }
@@ -36,7 +36,7 @@ const task_environment* life_room::environment_for(const life_seat& w,
 /// is refused. An id does not name its scheduler. So an id of another scheduler is accepted if this
 /// one has issued the same id.
 bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome) {
-    const assertion_handler& misuse = options().assertion;
+    const assertion_handler& misuse = options.assertion;
     const task_id id = id_of(index);
     if (!predecessor) return true;
     if (!BRAID_EXPECT(misuse, predecessor != id && state_of(predecessor) != task_state::unknown,
@@ -53,7 +53,7 @@ bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, b
     if (edge == link::failed) cancel_with(w, index, predecessor);
     // An edge to a complete task is reported, too, because what that task wrote comes before this
     // task.
-    if (observed()) report(w, event_kind::edge, id, predecessor);
+    if (report.observed()) report.event(w.index, event_kind::edge, id, predecessor);
     if (edge == link::made) inherit_priority(w, predecessor, level_of(slot_at(index)));
     return true;
 }
@@ -100,12 +100,12 @@ std::uint16_t flag_of(draft_kind kind) {
 draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     if (!accepts_from(w)) {
         refused_.fetch_add(1, relaxed);
-        log(log_level::error, "%s: task '%s' refused, the scheduler is shut down", options().name,
-            o.name != nullptr ? o.name : "");
+        report.log(log_level::error, "%s: task '%s' refused, the scheduler is shut down",
+                   options.name, o.name != nullptr ? o.name : "");
         return {};
     }
     if (!good_options(w.rt, o) ||
-        !BRAID_EXPECT(options().assertion, !o.parent || is_open(o.parent),
+        !BRAID_EXPECT(options.assertion, !o.parent || is_open(o.parent),
                       "add children only to a task that is open: while it runs, while another "
                       "child is open, or before finish()")) {
         return {};
@@ -131,15 +131,15 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
         clean_and_give_slot(w, index);
         return {};
     }
-    seat_counters::add(w.counters.created);
+    seat_counters::add(w.report.counters.created);
     count_creation(w, environment);
     note_line(s, index, o.where);
     bool ready_reported = false;
-    if (observed()) {
+    if (report.observed()) {
         // A task that waits for nothing is ready as soon as it is published.
         const std::size_t waits = o.after.size() + o.after_all.size + o.after_any.size();
         ready_reported = waits == 0 && kind != draft_kind::built;
-        report_spawned(watcher(), w, s,
+        report_spawned(report.watcher(), w, s,
                        {.id = id_of(index),
                         .parent = o.parent,
                         .where = o.where,
@@ -180,7 +180,7 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
 void life_room::make_ready(life_seat& w, std::uint32_t index, task_id released_by) {
     slot& s = slot_at(index);
     free_predecessors(w, s);
-    if (observed()) report(w, event_kind::ready, id_of(index), released_by);
+    if (report.observed()) report.event(w.index, event_kind::ready, id_of(index), released_by);
     queue_ready(w, index);
 }
 
@@ -221,9 +221,9 @@ bool life_room::try_post(life_seat& w, void (*function)(void*), void* data) noex
     const std::uint32_t index = s->own_index();
     ::new (static_cast<void*>(s->storage)) call{function, data};
     s->invoke = &run_closure<call>;
-    seat_counters::add(w.counters.created);
+    seat_counters::add(w.report.counters.created);
     if (!try_push_ready(w, id_of(index))) {
-        seat_counters::add(w.counters.created, std::uint64_t{0} - 1);
+        seat_counters::add(w.report.counters.created, std::uint64_t{0} - 1);
         close_unused(s->successors, s->generation());
         give_slot(w, index, s->generation());
         return false;
@@ -242,11 +242,12 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
     if (s.has(flag_detailed)) release_resources(w, index);
     if (cancelled) {
         s.mark(flag_cancel);
-        seat_counters::add(w.counters.cancelled);
-        if (observed()) report(w, event_kind::cancelled, id_of(index), {}, s.name);
+        seat_counters::add(w.report.counters.cancelled);
+        if (report.observed())
+            report.event(w.index, event_kind::cancelled, id_of(index), {}, s.name);
         if (!s.has(flag_failed)) record_failure(w, index, nullptr, 0);
     } else {
-        seat_counters::add(w.counters.executed);
+        seat_counters::add(w.report.counters.executed);
     }
     own_work_done(w, index);
 }
@@ -298,7 +299,8 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
         s.flags.fetch_and(static_cast<std::uint16_t>(~flag_cancel), relaxed);
     }
     outcome* result = (flags & flag_failed) != 0 ? outcome_of(s) : nullptr;
-    if (!completion_reported && observed()) report(w, event_kind::completed, id, {}, s.name);
+    if (!completion_reported && report.observed())
+        report.event(w.index, event_kind::completed, id, {}, s.name);
 
     complete_closed(w, index, close_and_take(s.successors, generation), result);
 }
@@ -386,10 +388,10 @@ void life_room::recycle(life_seat& w, std::uint32_t index) {
 /// last share; the completion is then reported, too.
 bool life_room::report_end(life_seat& w, slot& s, task_id id, bool posted) {
     bool last = posted || drop_only_open_work(s.open);
-    watcher().on_end(w.index, id, s.name, last);
+    report.watcher().on_end(w.index, id, s.name, last);
     if (last) return true;
     last = drop_own_share(w, s, index_of(id.value));
-    if (last) report(w, event_kind::completed, id, {}, s.name);
+    if (last) report.event(w.index, event_kind::completed, id, {}, s.name);
     return last;
 }
 

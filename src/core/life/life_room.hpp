@@ -195,7 +195,7 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
     const std::uint16_t flags = kind == draft_kind::posted ? flag_posted : 0;
     slot* const s = new_task(w, {name, flags, normal_level, environment});
     if (s == nullptr) return {};
-    seat_counters::add(w.counters.created);
+    seat_counters::add(w.report.counters.created);
     count_creation(w, environment);
     return {s->storage, &w.whole};
 }

@@ -49,7 +49,7 @@ bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_
 }
 
 bool life_room::good_options(const runtime& self, const task_options& o) const {
-    const assertion_handler& misuse = options().assertion;
+    const assertion_handler& misuse = options.assertion;
     for (resource* const r : o.uses) {
         if (!BRAID_EXPECT(misuse, r != nullptr && &r->internals().rt == &self,
                           "`uses` holds a resource of another scheduler, or none")) {

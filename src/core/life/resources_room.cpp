@@ -72,7 +72,8 @@ bool resources_room::acquire_resources(const life_seat& w, std::uint32_t index) 
         resource& r = *resources_in(d)[d.resources_held];
         if (!take_or_wait(*this, r.internals(), index)) return false;
         ++d.resources_held;
-        if (observed()) report_resource(w, event_kind::acquired, id_of(index), &r, r.name());
+        if (report.observed())
+            report.resource(w.index, event_kind::acquired, id_of(index), &r, r.name());
     }
     return true;
 }
@@ -81,11 +82,13 @@ void resources_room::release_resources(life_seat& w, std::uint32_t index) {
     detail_block& d = *detail_of(slot_at(index));
     while (d.resources_held != 0) {
         resource& r = *resources_in(d)[--d.resources_held];
-        if (observed()) report_resource(w, event_kind::released, id_of(index), &r, r.name());
+        if (report.observed())
+            report.resource(w.index, event_kind::released, id_of(index), &r, r.name());
         const std::uint32_t heir = hand_on(r.internals());
         if (heir == no_index) continue;
         ++detail_of(slot_at(heir))->resources_held;
-        if (observed()) report_resource(w, event_kind::acquired, id_of(heir), &r, r.name());
+        if (report.observed())
+            report.resource(w.index, event_kind::acquired, id_of(heir), &r, r.name());
         if (acquire_resources(w, heir)) enqueue(w, heir);
     }
 }

@@ -50,12 +50,12 @@ bool suspensions_room::holds_what_it_needs(life_seat& w, std::uint32_t index, ta
 
 awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id awaited) {
     const task_id id = id_of(index);
-    if (!BRAID_EXPECT(misuse(), awaited != id, "a task cannot await itself") ||
-        !BRAID_EXPECT(misuse(), state_of(awaited) != task_state::unknown,
+    if (!BRAID_EXPECT(options.assertion, awaited != id, "a task cannot await itself") ||
+        !BRAID_EXPECT(options.assertion, state_of(awaited) != task_state::unknown,
                       "await only ids that this scheduler has issued") ||
-        !BRAID_EXPECT(misuse(), !waits_for_transitively(awaited, id),
+        !BRAID_EXPECT(options.assertion, !waits_for_transitively(awaited, id),
                       "what is awaited waits for this task already: that would be a cycle") ||
-        !BRAID_EXPECT(misuse(), !holds_what_it_needs(w, index, awaited),
+        !BRAID_EXPECT(options.assertion, !holds_what_it_needs(w, index, awaited),
                       "what is awaited needs a resource that this task holds meanwhile: it would "
                       "never have it")) {
         return awaiting::refused;
@@ -69,7 +69,7 @@ awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id
         if (d.first_is_enough.load(relaxed)) how = first_came(d.came, awaited.value);
         if (edge == link::failed && how != arrived::later) cancel_with(w, index, awaited);
     }
-    if (observed()) report(w, event_kind::edge, id, awaited);
+    if (report.observed()) report.event(w.index, event_kind::edge, id, awaited);
     if (edge == link::made) inherit_priority(w, awaited, level_of(slot_at(index)));
     return awaiting::linked;
 }
@@ -90,7 +90,7 @@ void suspensions_room::go_on_in(std::uint32_t index, task_class as) {
 bool suspensions_room::go_on_at(const life_seat& w, std::uint32_t index, thread_ref on) {
     task_options there;
     there.on = on;
-    if (!BRAID_EXPECT(misuse(), static_cast<bool>(on), "resume_on() wants a thread") ||
+    if (!BRAID_EXPECT(options.assertion, static_cast<bool>(on), "resume_on() wants a thread") ||
         !good_options(w.rt, there)) {
         return false;
     }
@@ -106,7 +106,7 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     slot& s = slot_at(index);
     const task_id id = id_of(index);
     const detail_block& d = its_detail(s);
-    seat_counters::add(w.counters.suspensions);
+    seat_counters::add(w.report.counters.suspensions);
     enter_wait_at_hand(w, index);
     s.runner.store(UINT16_MAX, relaxed);  // from now on, searchers follow its edges
     std::uint32_t shares = 1;
@@ -122,7 +122,7 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     // The drop releases all that the body wrote to the thread that resumes it.
     if (!drop_waits(s.waits_for, shares)) return announce_needs(w, id);
     if (!goes_last) return make_ready(w, index, {});
-    if (observed()) report(w, event_kind::ready, id_of(index), {});
+    if (report.observed()) report.event(w.index, event_kind::ready, id_of(index), {});
     enqueue_last(w, index);
 }
 

@@ -32,7 +32,7 @@ public:
     void suspend(life_seat& w, std::uint32_t index);
     /// Called before the body is called again.
     void resume(life_seat& w, std::uint32_t index) {
-        seat_counters::add(w.counters.resumptions);
+        seat_counters::add(w.report.counters.resumptions);
         if (detail_of(slot_at(index))->listed) unlist_suspended(index);
     }
     resumption end_suspension(std::uint32_t index);

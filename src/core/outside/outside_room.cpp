@@ -12,7 +12,7 @@ namespace detail {
 outside_room::~outside_room() {
     if (outside_ == nullptr) return;
     outside_->~outside_state();
-    memory().release(outside_, sizeof(outside_state), alignof(outside_state), memory_tag::runtime);
+    memory.release(outside_, sizeof(outside_state), alignof(outside_state), memory_tag::runtime);
 }
 
 // ---- the thread --------------------------------------------------------------------------------
@@ -23,22 +23,22 @@ outside_room::~outside_room() {
 bool outside_room::start_sources() {
     if (outside_ != nullptr) return true;
     void* const bytes =
-        memory().allocate(sizeof(outside_state), alignof(outside_state), memory_tag::runtime);
+        memory.allocate(sizeof(outside_state), alignof(outside_state), memory_tag::runtime);
     if (bytes == nullptr) return false;
-    auto* const state = ::new (bytes) outside_state(memory());
+    auto* const state = ::new (bytes) outside_state(memory);
     if (start_thread_of(*state)) {
         outside_ = state;  // the source thread reads it under the lock
         return true;
     }
     state->~outside_state();
-    memory().release(bytes, sizeof(outside_state), alignof(outside_state), memory_tag::runtime);
+    memory.release(bytes, sizeof(outside_state), alignof(outside_state), memory_tag::runtime);
     return false;
 }
 
 bool outside_room::start_thread_of(outside_state& s) {
     const char* const refused = serial() == nullptr ? s.poller.open() : nullptr;
     if (refused != nullptr) {
-        log(log_level::error, "%s: there are no timers: %s", options().name, refused);
+        report.log(log_level::error, "%s: there are no timers: %s", options.name, refused);
         return false;
     }
     s.seat = add_seat(seat_kind::source, 0, "source");
@@ -178,14 +178,14 @@ bool outside_room::put_source(outside_source& s, std::int64_t deadline, std::int
 void outside_room::report_wait(event_kind kind, const outside_source& s) const {
     // The alarm of a processor ends no wait, so it is not reported. The processor's submissions are
     // reported instead.
-    if (!observed() || is_part_of_task(s)) return;
+    if (!report.observed() || is_part_of_task(s)) return;
     const spawn_facts facts{.where = s.where_};
     const seats_seat* const w = bound();
-    watcher().on_event({.kind = kind,
-                        .seat = w != nullptr ? w->index : std::uint16_t{UINT16_MAX},
-                        .other = s.wait_,
-                        .name = s.name_,
-                        .facts = &facts});
+    report.watcher().on_event({.kind = kind,
+                               .seat = w != nullptr ? w->index : std::uint16_t{UINT16_MAX},
+                               .other = s.wait_,
+                               .name = s.name_,
+                               .facts = &facts});
 }
 
 bool outside_room::take_from_wheel(outside_source& s) {
@@ -299,7 +299,7 @@ void outside_room::abandon_sources() {
         }
         if (one == nullptr) return;
         if (!std::exchange(reported, true)) {
-            BRAID_EXPECT(misuse(), false,
+            BRAID_EXPECT(options.assertion, false,
                          "destroy timers and other sources before their scheduler");
         }
         one->abandon();

@@ -175,7 +175,7 @@ private:
     mutable mutex outside_mutex_;
     basic_condition<active_policy> batch_ended_;
     outside_state* outside_ BRAID_GUARDED_BY(outside_mutex_) = nullptr;
-    watched_sources watched_ BRAID_GUARDED_BY(outside_mutex_){memory()};
+    watched_sources watched_ BRAID_GUARDED_BY(outside_mutex_){memory};
     outside_source* sources_[3] BRAID_GUARDED_BY(
         outside_mutex_) = {};  // a list for each kind, newest first
     std::int64_t sleeps_until_ BRAID_GUARDED_BY(outside_mutex_) =

@@ -161,9 +161,9 @@ void outside_room::come_again(const wheel::entry& one, arrival& how) {
     const std::int64_t late = (how.now - one.deadline) / s.period_;
     how.missed = static_cast<std::uint64_t>(late);
     const std::int64_t next = saturated_sum(one.deadline, saturated_product(late + 1, s.period_));
-    if (!put_source(s, next, one.slack) || !observed()) return;
+    if (!put_source(s, next, one.slack) || !report.observed()) return;
     // Observers see the wait for the next tick as a successor of the wait for this tick.
-    watcher().on_event({.kind = event_kind::edge, .task = s.wait_, .other = how.wait});
+    report.watcher().on_event({.kind = event_kind::edge, .task = s.wait_, .other = how.wait});
 }
 
 /// Adds to the batch the sources whose descriptors had an event. The poller may report a descriptor

@@ -55,7 +55,7 @@ bool background_room::take_out_of_background(task_id id, unsigned level) {
 bool background_room::add_background_thread(unsigned& number) {
     const locked lock(mutex_);
     const unsigned allowed =
-        static_cast<unsigned>(std::max(1, options().background_threads)) + waiting_;
+        static_cast<unsigned>(std::max(1, options.background_threads)) + waiting_;
     if (threads_ >= allowed) return false;
     number = threads_++;
     return true;

@@ -21,8 +21,8 @@ void ask(fork_stack& stack) { ask_for_branches(stack.push_limit, stack.asked); }
 
 fork_context branches_room::joins_of_body(ready_seat& w) {
     if (w.joins == nullptr) {
-        void* bytes = memory().allocate(fork_stack_bytes(identified()), alignof(fork_stack),
-                                        memory_tag::worker);
+        void* bytes = memory.allocate(fork_stack_bytes(identified()), alignof(fork_stack),
+                                      memory_tag::worker);
         if (bytes == nullptr) return serial_context();
         auto* first =
             reinterpret_cast<fork_slot*>(static_cast<std::byte*>(bytes) + sizeof(fork_stack));
@@ -50,7 +50,7 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
         while (task->joins_from > slot) task = task->below;
         slot->state.store(0, relaxed);
         slot->task.store(task->slot, relaxed);
-        if (observed()) report_public(w, *slot);
+        if (report.observed()) report_public(w, *slot);
     }
     stack.pop_limit += count;
     stack.window.publish(count);
@@ -61,7 +61,8 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
 bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t count) {
     fork_stack& stack = *w.joins;
     const bool named = stack.identified;
-    const bool all_public = named || observed();  // a chooser or an observer sees each branch
+    const bool all_public =
+        named || report.observed();  // a chooser or an observer sees each branch
     if (first + count > stack.end) return false;
     answer_request(stack.push_limit, stack.asked, all_public ? nullptr : stack.end);
     if (!may_be_helped(w)) return true;
@@ -73,7 +74,7 @@ bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t c
 }
 
 void branches_room::report_public(const ready_seat& w, const fork_slot& slot) const {
-    report_forked(w, id_of(slot.task.load(relaxed)), slot, branch_identity(w, slot));
+    report.forked(w.index, id_of(slot.task.load(relaxed)), slot, branch_identity(w, slot));
 }
 
 /// Gives stable ids to the branches of a join. The whole join counts as one creation of its

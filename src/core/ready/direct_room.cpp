@@ -22,7 +22,7 @@ bool direct_room::put_into_box(std::uint32_t index, unsigned seat, std::uint16_t
     ready_seat& target = seat_at(seat);
     {
         const locked lock(target.box.lock);
-        if (!BRAID_EXPECT(options().assertion,
+        if (!BRAID_EXPECT(options.assertion,
                           !target.gone.load(relaxed) && target.visit.load(relaxed) == visit,
                           "the thread that `on` names has left; keep its main_thread alive")) {
             return false;
@@ -35,7 +35,7 @@ bool direct_room::put_into_box(std::uint32_t index, unsigned seat, std::uint16_t
 }
 
 bool direct_room::put_masked(std::uint32_t index, std::uint64_t mask) {
-    if (!BRAID_EXPECT(options().assertion, (mask & members_of_masks()) != 0,
+    if (!BRAID_EXPECT(options.assertion, (mask & members_of_masks()) != 0,
                       "no worker of the mask `workers` exists")) {
         return false;
     }
@@ -146,7 +146,7 @@ bool direct_room::close_box(ready_seat& w) {
 void direct_room::open_box(ready_seat& w, const char* name) {
     const locked lock(w.box.lock);
     w.stack_low = 0;
-    std::snprintf(w.name, sizeof w.name, "%s", name);
+    std::snprintf(w.report.name, sizeof w.report.name, "%s", name);
     w.visit.fetch_add(1, relaxed);
     w.gone.store(false, release);  // pairs with is_present()
 }

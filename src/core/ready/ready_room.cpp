@@ -65,7 +65,7 @@ void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
             ++count;
         }
     }
-    seat_counters::add(w.counters.spilled, count);
+    seat_counters::add(w.report.counters.spilled, count);
     if (asleep().should_wake()) wake_one();
 }
 
@@ -171,8 +171,8 @@ task_id ready_room::steal(ready_seat& w, unsigned level) {
         const std::size_t count = steal_from(victim.ready[level], taken, limit, w);
         if (count == 0) return false;
         first = {taken[0]};
-        seat_counters::add(w.counters.stolen, count);
-        for (std::size_t i = 0; i < count && observed(); ++i) {
+        seat_counters::add(w.report.counters.stolen, count);
+        for (std::size_t i = 0; i < count && report.observed(); ++i) {
             report_stolen(w, victim, {taken[i]});
         }
         if (policies::steals_pay && level != high_level) {
@@ -191,7 +191,7 @@ task_id ready_room::steal(ready_seat& w, unsigned level) {
 }
 
 void ready_room::report_stolen(const ready_seat& w, const ready_seat& victim, task_id id) const {
-    watcher().on_event(
+    report.watcher().on_event(
         {.kind = event_kind::stolen, .seat = w.index, .seat_from = victim.index, .task = id});
 }
 

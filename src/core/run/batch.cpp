@@ -38,7 +38,7 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
     const slot& p = slot_at(batch);
     // In these cases each body is a task of its own: a chooser decides about each body, an observer
     // sees each body, and inboxes hold bodies one by one.
-    if (identified() || observed() || p.has(flag_background) || is_direct(p)) {
+    if (identified() || report.observed() || p.has(flag_background) || is_direct(p)) {
         std::size_t i = 0;
         for (; i < all.count; ++i) {
             const draft d = open(w, member_options(batch), draft_kind::posted);
@@ -68,7 +68,7 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
 
 void run_room::count_members(run_seat& w, std::uint32_t batch, std::size_t count) {
     if (count == 0) return;
-    seat_counters::add(w.counters.created, count);
+    seat_counters::add(w.report.counters.created, count);
     count_creation(w, slot_at(batch).environment.load(relaxed), count);
 }
 
@@ -210,9 +210,9 @@ public:
     [[gnu::always_inline]] bool finish(body_frame& frame) {
         frame.end_times(batch_.name);
         frame.close();
-        seat_counters::add(w_.counters.executed, executed_);
-        if (failed_ != 0) seat_counters::add(w_.counters.failed, failed_);
-        if (cancelled_ != 0) seat_counters::add(w_.counters.cancelled, cancelled_);
+        seat_counters::add(w_.report.counters.executed, executed_);
+        if (failed_ != 0) seat_counters::add(w_.report.counters.failed, failed_);
+        if (cancelled_ != 0) seat_counters::add(w_.report.counters.cancelled, cancelled_);
         if (scope_state* const in = scope_of(batch_.environment.load(relaxed))) {
             if (failed_ != 0) rt_.count_end(w_, *in, end_of_task::failed, failed_);
             if (cancelled_ != 0) rt_.count_end(w_, *in, end_of_task::cancelled, cancelled_);

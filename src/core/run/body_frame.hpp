@@ -36,15 +36,15 @@ public:
     body_frame(run_room& rt, run_seat& w, running_task& body, task_id shown_as)
         : rt_(rt),
           seat_(w),
-          each_(rt.options().statistics),
-          outer_elsewhere_(std::exchange(w.elsewhere, 0)),
-          began_(each_ ? active_policy::now() : w.stamp),
+          each_(rt.options.statistics),
+          outer_elsewhere_(std::exchange(w.report.elsewhere, 0)),
+          began_(each_ ? active_policy::now() : w.report.stamp),
           body_(body),
           shown_(w.frames[std::min(w.depth, run_seat::shown_depth)]),
           outer_(run_room::begin_body(w, body_, shown_as)) {}
     ~body_frame() {
         close();
-        seat_.elsewhere = outer_elsewhere_ + (seat_.stamp - began_);
+        seat_.report.elsewhere = outer_elsewhere_ + (seat_.report.stamp - began_);
     }
     body_frame(const body_frame&) = delete;
     body_frame& operator=(const body_frame&) = delete;
@@ -79,19 +79,20 @@ public:
     std::int64_t start() const { return each_ ? active_policy::now() : 0; }
     void timed(const char* name, bool may_be_long, std::int64_t started) {
         if (each_) {
-            rt_.note_duration(seat_, name, may_be_long, started);
-            seat_.elsewhere = 0;
-        } else if (++untimed_ >= seat_.time_each || may_be_long) {
-            rt_.note_durations(seat_, name, may_be_long, std::exchange(untimed_, 0));
+            rt_.report.note_duration(seat_.report, name, may_be_long, started);
+            seat_.report.elsewhere = 0;
+        } else if (++untimed_ >= seat_.report.time_each || may_be_long) {
+            rt_.report.note_durations(seat_.report, name, may_be_long, std::exchange(untimed_, 0));
         }
     }
     /// Counts a body for which the clock is not read. When wants_clock() returns true, the source
     /// should call end_times().
     void count_untimed() { ++untimed_; }
-    bool wants_clock() const { return untimed_ >= seat_.time_each; }
+    bool wants_clock() const { return untimed_ >= seat_.report.time_each; }
     /// Records under `name` how long all bodies took that were not timed one by one.
     void end_times(const char* name) {
-        if (untimed_ != 0) rt_.note_durations(seat_, name, false, std::exchange(untimed_, 0));
+        if (untimed_ != 0)
+            rt_.report.note_durations(seat_.report, name, false, std::exchange(untimed_, 0));
     }
 
 private:

@@ -19,7 +19,7 @@ public:
           w_(w),
           claimed_(claimed),
           id_(rt.id_of(claimed.slot->task.load(relaxed))),
-          began_(w.stamp) {}
+          began_(w.report.stamp) {}
 
     void invoke(body_frame&) {
         report(event_kind::job_started);
@@ -35,11 +35,12 @@ public:
     }
     bool ended(body_frame& frame) {
         frame.close();
-        w_.stamp = rt_.task_clock();
-        if (rt_.options().statistics) {
-            seat_counters::add(w_.counters.busy_ns, static_cast<std::uint64_t>(w_.stamp - began_));
+        w_.report.stamp = rt_.report.task_clock();
+        if (rt_.options.statistics) {
+            seat_counters::add(w_.report.counters.busy_ns,
+                               static_cast<std::uint64_t>(w_.report.stamp - began_));
         }
-        seat_counters::add(w_.counters.jobs_stolen);
+        seat_counters::add(w_.report.counters.jobs_stolen);
         finish();
         return false;
     }
@@ -47,7 +48,8 @@ public:
 
 private:
     void report(event_kind kind) const {
-        if (rt_.observed()) rt_.report_branch(w_, kind, id_, *claimed_.slot, claimed_.from);
+        if (rt_.report.observed())
+            rt_.report.branch(w_.index, kind, id_, *claimed_.slot, claimed_.from);
     }
     void finish() {
         fork_slot& branch = *claimed_.slot;
@@ -71,7 +73,7 @@ private:
 };
 
 void run_room::run_branch(run_seat& w, const claimed_branch& claimed) {
-    w.stamp = task_clock();
+    w.report.stamp = report.task_clock();
     const std::uint32_t index = claimed.slot->task.load(relaxed);
     const task_id id = id_of(index);
     branch_source branch(*this, w, claimed);

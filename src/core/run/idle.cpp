@@ -31,7 +31,7 @@ void end_gap(run_seat& w) {
 /// thread has run something.
 bool run_room::search(run_seat& w) {
     const bool goes_on = phase(relaxed) == life::running;
-    std::int64_t ns = serial() || !goes_on ? 0 : search_before_sleep(options().idle);
+    std::int64_t ns = serial() || !goes_on ? 0 : search_before_sleep(options.idle);
     // The thread polls for longer only if it takes no core from a thread that has work.
     if (policies::short_gaps && ns != 0 && active_workers(relaxed) < cores()) {
         ns = w.gaps.search_time(ns);
@@ -63,7 +63,7 @@ void run_room::idle(run_seat& w) {
     if (w.search == searcher::none) {
         asleep().begin_search(searcher::idle);
         w.search = searcher::idle;
-        if (observed()) report(w, event_kind::searching, {});
+        if (report.observed()) report.event(w.index, event_kind::searching, {});
     }
     if (search(w)) return;
     rest_plan plan;
@@ -78,7 +78,7 @@ void run_room::idle(run_seat& w) {
     before_sleep(w);
     const searcher now = std::exchange(w.search, searcher::none);
     w.search = asleep().rest(w.index, searcher::idle, now, wanted, [&] { sleep(w, plan.until); });
-    w.stamp = active_policy::coarse_now();
+    w.report.stamp = active_policy::coarse_now();
     if (policies::short_gaps && w.search != searcher::none) end_gap(w);
 }
 

@@ -30,8 +30,8 @@ void run_room::run(run_seat& w, task_id id, bool more) {
         end_without_running(w, index);
         return;
     }
-    if (plain_ways() && is_plain(flags)) {
-        observed() ? run_plain<true>(w, id, more) : run_plain<false>(w, id, more);
+    if (report.plain_ways() && is_plain(flags)) {
+        report.observed() ? run_plain<true>(w, id, more) : run_plain<false>(w, id, more);
         return;
     }
     run_any(w, id);
@@ -81,14 +81,14 @@ public:
         }
         invoke_ = s_->invoke;
         name_ = s_->name;
-        if (reports) rt_.watcher().on_start(w_.index, id_, name_, 0, {});
+        if (reports) rt_.report.watcher().on_start(w_.index, id_, name_, 0, {});
 
         invoke_(s_->storage, &frame.context());
     }
     [[gnu::always_inline]] bool ended(body_frame& frame) {
         frame.count_untimed();
         if (frame.failed()) return false;
-        seat_counters::add(w_.counters.executed);
+        seat_counters::add(w_.report.counters.executed);
         end_ = rt_.end_plain<reports>(w_, *s_, index_of(id_.value), posted_);
         if (end_.kind == plain_end::complete) ++complete_;
         return end_.kind <= plain_end::complete && --left_ != 0;
@@ -126,9 +126,9 @@ public:
 
 private:
     void fail(std::exception_ptr error) {
-        if (reports) rt_.report(w_, event_kind::failed, id_, {}, name_);
-        if (reports) rt_.watcher().on_end(w_.index, id_, name_, false);
-        seat_counters::add(w_.counters.failed);
+        if (reports) rt_.report.event(w_.index, event_kind::failed, id_, {}, name_);
+        if (reports) rt_.report.watcher().on_end(w_.index, id_, name_, false);
+        seat_counters::add(w_.report.counters.failed);
         rt_.record_failure(w_, index_of(id_.value), std::move(error), 0);
         rt_.own_work_done(w_, index_of(id_.value));
     }
@@ -178,7 +178,7 @@ public:
         s_.runner.store(w_.index, relaxed);
         const bool resumes = rt_.was_suspended(s_);
         if (resumes) rt_.resume(w_, index_of(id_.value));
-        if (rt_.observed()) report_start(resumes);
+        if (rt_.report.observed()) report_start(resumes);
 
         s_.invoke(s_.storage, &frame.context());
     }
@@ -186,21 +186,22 @@ public:
         frame.close();
         const std::uint32_t index = index_of(id_.value);
         if (frame.suspended()) {
-            if (rt_.observed()) rt_.report(w_, event_kind::suspended, id_, {}, name_);
+            if (rt_.report.observed())
+                rt_.report.event(w_.index, event_kind::suspended, id_, {}, name_);
             frame.timed(name_, (flags_ & flag_quiet) != 0, started_);
             frame.end_times(name_);
             rt_.suspend(w_, index);
             return false;
         }
-        const bool completes = rt_.observed() && report_end(frame.failed());
+        const bool completes = rt_.report.observed() && report_end(frame.failed());
         if (uses_resources_) rt_.release_resources(w_, index);
         frame.timed(name_, (flags_ & flag_quiet) != 0, started_);
         frame.end_times(name_);
         if (frame.failed()) {
-            seat_counters::add(w_.counters.failed);
+            seat_counters::add(w_.report.counters.failed);
             rt_.record_failure(w_, index, frame.take_error(), 0);
         } else {
-            seat_counters::add(w_.counters.executed);
+            seat_counters::add(w_.report.counters.executed);
         }
         completes ? rt_.complete(w_, index, true) : rt_.own_work_done(w_, index);
         return false;
@@ -210,18 +211,18 @@ public:
 private:
     void report_start(bool resumes) {
         if (resumes) {
-            rt_.report(w_, event_kind::resumed, id_, {}, name_);
+            rt_.report.event(w_.index, event_kind::resumed, id_, {}, name_);
         } else {
-            rt_.watcher().on_start(w_.index, id_, name_, 0, {});
+            rt_.report.watcher().on_start(w_.index, id_, name_, 0, {});
         }
     }
     /// Reports the end of the body. If the task is complete at once, the same call reports that,
     /// too, and this returns true.
     bool report_end(bool failed) {
-        if (failed) rt_.report(w_, event_kind::failed, id_, {}, name_);
+        if (failed) rt_.report.event(w_.index, event_kind::failed, id_, {}, name_);
         const bool completes = !failed && !uses_resources_ && !w_.completing &&
                                ((flags_ & flag_posted) != 0 || drop_only_open_work(s_.open));
-        rt_.watcher().on_end(w_.index, id_, name_, completes);
+        rt_.report.watcher().on_end(w_.index, id_, name_, completes);
         return completes;
     }
 
@@ -306,7 +307,7 @@ bool run_room::yield_to_higher(run_seat& w) {
         id = ready_at(w, level, true);
     }
     if (!id) return false;
-    w.stamp = active_policy::coarse_now();
+    w.report.stamp = active_policy::coarse_now();
     run(w, id);
     return true;
 }
@@ -314,7 +315,7 @@ bool run_room::yield_to_higher(run_seat& w) {
 // ---- run at once, by a thread outside tasks ----------------------------------------------------
 
 void run_room::end_here(run_seat& w, std::uint32_t index) {
-    if (!unwatched()) return own_work_done(w, index);
+    if (!report.unwatched()) return own_work_done(w, index);
     const plain_end end = end_plain<false>(w, slot_at(index), index, false);
     if (end.kind == plain_end::not_closed) {
         complete(w, index);
@@ -326,7 +327,7 @@ void run_room::end_here(run_seat& w, std::uint32_t index) {
 void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_context),
                         void* data) {
     draft d;
-    if (unwatched()) d = open_plain(w, nullptr, name, draft_kind::spawned);
+    if (report.unwatched()) d = open_plain(w, nullptr, name, draft_kind::spawned);
     if (d.storage == nullptr) d = open(w, {.name = name, .where = {}}, draft_kind::spawned);
     // If the scheduler is shut down or there is no memory, the body runs without a task.
     if (d.storage == nullptr) return body(data, joins_of_body(w));
@@ -352,13 +353,14 @@ void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_
               id(i),
               body(body_of(own, index, i)),
               frame(r, own, body, i) {
-            if (!rt.observed()) return;
-            rt.watcher().on_start(w.index, id, rt.slot_at(index).name, facts, {});
+            if (!rt.report.observed()) return;
+            rt.report.watcher().on_start(w.index, id, rt.slot_at(index).name, facts, {});
         }
         ~around() {
             frame.close();
-            if (rt.observed()) rt.watcher().on_end(w.index, id, rt.slot_at(index).name, false);
-            seat_counters::add(w.counters.executed);
+            if (rt.report.observed())
+                rt.report.watcher().on_end(w.index, id, rt.slot_at(index).name, false);
+            seat_counters::add(w.report.counters.executed);
             rt.end_here(w, index);
         }
     } here(*this, w, id, facts);

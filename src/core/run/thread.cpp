@@ -12,16 +12,16 @@ void run_room::enter_thread(run_seat& w) {
     platform::set_float_control(float_control_);
     w.stack_low = platform::current_stack().low;
     if (serial()) serial()->await_gate(w.index);
-    w.stamp = active_policy::coarse_now();
-    if (options().threads.started != nullptr) {
-        options().threads.started(options().threads.user, w.name);
+    w.report.stamp = active_policy::coarse_now();
+    if (options.threads.started != nullptr) {
+        options.threads.started(options.threads.user, w.report.name);
     }
     {
         const locked lock(w.cores_mutex);
         w.thread_number = platform::current_thread_number();
     }
     w.at_rest.store(false, seq_cst);  // seq_cst: as in sleep()
-    if (options().observer != nullptr) report_seated(w);
+    if (options.observer != nullptr) report.seated(w.index, w.kind, w.report);
     // Reading the topology takes milliseconds, once in a process. Until it is known, thieves take
     // any victim.
     if (cores() > 2 && w.kind == seat_kind::worker && w.number == 1) {
@@ -33,8 +33,8 @@ void run_room::leave_thread(run_seat& w) {
     leave_search(w);
     flush_scope_ends(w);
     w.at_rest.store(true, seq_cst);
-    if (options().threads.stopping != nullptr) {
-        options().threads.stopping(options().threads.user, w.name);
+    if (options.threads.stopping != nullptr) {
+        options.threads.stopping(options.threads.user, w.report.name);
     }
     stand_up(w);
 }
@@ -93,7 +93,7 @@ void run_room::background_main(run_seat& w) {
         rest_if_frozen(w);  // first: this rest may consume the notification of the end
         if (phase(acquire) == life::closed) break;
         if (const task_id id = take_background_or_rest(w)) {
-            w.stamp = active_policy::coarse_now();
+            w.report.stamp = active_policy::coarse_now();
             run(w, id);
             continue;
         }
@@ -122,7 +122,7 @@ void run_room::rest_while_frozen(run_seat& w) {
     leave_search(w);
     flush_scope_ends(w);
     const std::uint64_t key = frozen().key();
-    if (observed()) report(w, event_kind::parked, {});
+    if (report.observed()) report.event(w.index, event_kind::parked, {});
     wait_record record;
     while (lot().enter(record, key, w.index, [&] { return frozen().on(); })) {
         w.at_rest.store(true, seq_cst);
@@ -132,16 +132,16 @@ void run_room::rest_while_frozen(run_seat& w) {
         }
         w.at_rest.store(false, seq_cst);
     }
-    if (observed()) report(w, event_kind::unparked, {});
+    if (report.observed()) report.event(w.index, event_kind::unparked, {});
 }
 
 void run_room::rest_held_back(run_seat& w, std::int64_t deadline) {
     leave_search(w);
     flush_scope_ends(w);
     answer_if_asked(w);
-    if (observed()) report(w, event_kind::parked, {});
+    if (report.observed()) report.event(w.index, event_kind::parked, {});
     park(w, deadline, false);
-    if (observed()) report(w, event_kind::unparked, {});
+    if (report.observed()) report.event(w.index, event_kind::unparked, {});
     answer_if_asked(w);
 }
 
@@ -153,14 +153,15 @@ void run_room::complete_what_a_look_ended(run_seat& w) {
 
 bool run_room::sleep(run_seat& w, std::int64_t deadline) {
     flush_scope_ends(w);  // before anything that may last, because a thread may wait for these ends
-    seat_counters::add(w.counters.parks);
-    if (observed()) report(w, event_kind::parked, {});
+    seat_counters::add(w.report.counters.parks);
+    if (report.observed()) report.event(w.index, event_kind::parked, {});
     const bool in_time = park(w, deadline, w.wait_over != nullptr);
     answer_if_asked(w);
     rest_if_frozen(w);
-    w.stamp = active_policy::coarse_now();  // the sleep is no part of the next task's duration
-    w.woke = w.stamp;
-    if (observed()) report(w, event_kind::unparked, {});
+    w.report.stamp =
+        active_policy::coarse_now();  // the sleep is no part of the next task's duration
+    w.woke = w.report.stamp;
+    if (report.observed()) report.event(w.index, event_kind::unparked, {});
     return in_time;
 }
 

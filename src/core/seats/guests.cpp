@@ -33,7 +33,7 @@ seats_seat* threads_room::free_guest(const guests_look& seen) {
 seats_seat* threads_room::take_guest(lease how) {
     const guests_look seen = look_at_guests();
     const bool allowed = how == lease::good || how == lease::bodies ||
-                         seen.inside < static_cast<unsigned>(std::max(1, options().guests));
+                         seen.inside < static_cast<unsigned>(std::max(1, options.guests));
     seats_seat* found = allowed ? free_guest(seen) : nullptr;
     if (found == nullptr && how == lease::call && !spare_guest_->leased) found = spare_guest_;
     if (found == nullptr) return nullptr;

@@ -18,14 +18,14 @@ unsigned cores_for(const scheduler_options& o) {
 placement_room::placement_room(const scheduler_options& o) : outcome_room(o), cores_(cores_for(o)) {
     if (o.worker_threads.pin) creators_cores_ = platform::own_cores();
     if (o.chooser == nullptr) return;
-    void* const bytes = memory().room_for<gate>(memory_tag::runtime);
-    serial_ = ::new (bytes) gate(*o.chooser, options().log, options().name, memory());
+    void* const bytes = memory.room_for<gate>(memory_tag::runtime);
+    serial_ = ::new (bytes) gate(*o.chooser, options.log, options.name, memory);
 }
 
 placement_room::~placement_room() {
     if (serial_ == nullptr) return;
     serial_->~gate();
-    memory().release(serial_, sizeof(gate), alignof(gate), memory_tag::runtime);
+    memory.release(serial_, sizeof(gate), alignof(gate), memory_tag::runtime);
 }
 
 void placement_room::find_places(const topology* machine) {
@@ -34,7 +34,7 @@ void placement_room::find_places(const topology* machine) {
 }
 
 int placement_room::core_to_pin_to(const seats_seat& w) const {
-    const thread_options& t = options().worker_threads;
+    const thread_options& t = options.worker_threads;
     if (!t.pin || w.kind != seat_kind::worker) return -1;
     if (t.first_cpu >= 0) return t.first_cpu + w.number;
     static constexpr topology all_alike;
@@ -42,7 +42,7 @@ int placement_room::core_to_pin_to(const seats_seat& w) const {
     std::uint16_t order[topology::capacity];
     const std::size_t count =
         (machine != nullptr ? *machine : all_alike).pin_order(creators_cores_, order);
-    const auto before = static_cast<unsigned>(std::max(0, options().main_threads));
+    const auto before = static_cast<unsigned>(std::max(0, options.main_threads));
     return count != 0 ? order[(before + w.number) % count] : -1;
 }
 

@@ -68,7 +68,7 @@ struct seats_seat : task_seat {
 
 /// Returns true for threads of the scheduler that run tasks. Returns false for threads of the
 /// program and for the source thread.
-inline bool is_own(const report_seat& w) {
+inline bool is_own(const task_seat& w) {
     return w.kind == seat_kind::worker || w.kind == seat_kind::reserve ||
            w.kind == seat_kind::background;
 }
@@ -112,7 +112,7 @@ public:
     static void settle(seats_seat& w) {
         constexpr std::int64_t settled_ns = 1'000'000;
         if constexpr (policies::keep_apart) {
-            if (w.stamp - w.woke > settled_ns) go_anywhere(w);
+            if (w.report.stamp - w.woke > settled_ns) go_anywhere(w);
         }
     }
 

@@ -21,7 +21,7 @@ scheduler_statistics seats_room::totals() const {
     // Adds up the counts of ended tasks first, and the counts of started ones afterwards. See
     // seat_counters.
     for (unsigned i = 0; i < count; ++i) {
-        const seat_counters& c = seat_at(i).counters;
+        const seat_counters& c = seat_at(i).report.counters;
         sum.executed += c.executed.load(acquire);
         sum.failed += c.failed.load(acquire);
         sum.cancelled += c.cancelled.load(acquire);
@@ -29,7 +29,7 @@ scheduler_statistics seats_room::totals() const {
         sum.resumptions += c.resumptions.load(acquire);
     }
     for (unsigned i = 0; i < seat_count(); ++i) {
-        const seat_counters& c = seat_at(i).counters;
+        const seat_counters& c = seat_at(i).report.counters;
         sum.created += c.created.load(acquire);
         sum.deferred += c.deferred.load(acquire);
         sum.suspensions += c.suspensions.load(acquire);

@@ -16,7 +16,7 @@ threads_room::threads_room(const scheduler_options& o, const seat_plan& plan)
 
 void threads_room::sit_down(seats_seat& w) {
     bind(w);
-    if (options().observer != nullptr) report_seated(w);
+    if (options.observer != nullptr) report.seated(w.index, w.kind, w.report);
     if (serial() != nullptr) serial()->enter(w.index);
 }
 
@@ -36,10 +36,10 @@ seats_seat* threads_room::add_seat(seat_kind kind, unsigned number, const char* 
     if (seats_seat* const w = kind != seat_kind::main ? take_vacant(kind, fits) : nullptr) return w;
     const locked lock(seats_mutex_);
     if (!has_room_for_a_seat()) {
-        log(log_level::error,
-            "%s: all %u seats are taken; lower max_workers, guests or "
-            "max_reserves",
-            options().name, sleepers::capacity);
+        report.log(log_level::error,
+                   "%s: all %u seats are taken; lower max_workers, guests or "
+                   "max_reserves",
+                   options.name, sleepers::capacity);
         return nullptr;
     }
     seats_seat* const w = plan_.make(*this, kind, number, name);
@@ -53,9 +53,9 @@ void threads_room::vacate(seats_seat& w) {
 }
 
 bool threads_room::start(seats_seat& w) {
-    const thread_options& t = options().worker_threads;
+    const thread_options& t = options.worker_threads;
     const bool background = w.kind == seat_kind::background;
-    w.request = {.name = w.name,
+    w.request = {.name = w.report.name,
                  .stack_bytes = t.stack_bytes,
                  .nice = t.nice,
                  .pin_to_cpu = core_to_pin_to(w),
@@ -71,9 +71,9 @@ bool threads_room::start(seats_seat& w) {
     if (w.thread == 0) {
         if (serial() != nullptr) serial()->leave(w.index);
         if (!std::exchange(w.was_refused, true)) {
-            log(log_level::error,
-                "%s: the system refused to start thread '%s'; going on without it", options().name,
-                w.name);
+            report.log(log_level::error,
+                       "%s: the system refused to start thread '%s'; going on without it",
+                       options.name, w.report.name);
         }
     }
     return w.thread != 0;
@@ -109,7 +109,7 @@ seats_seat* threads_room::call_reserve(bool& idle) {
         reserves_.fetch_add(1, relaxed);
         return idle_reserves_[--idle_reserve_count_];
     }
-    if (reserve_threads_ >= static_cast<unsigned>(std::max(0, options().max_reserves))) {
+    if (reserve_threads_ >= static_cast<unsigned>(std::max(0, options.max_reserves))) {
         return nullptr;
     }
     seats_seat* const added = add_seat(seat_kind::reserve, reserve_threads_, "reserve");
@@ -140,10 +140,10 @@ stand_in threads_room::start_reserve() {
     }
     reserves_refused_.fetch_add(1, relaxed);
     if (!warned_of_reserves_.exchange(true, relaxed)) {
-        log(log_level::warning,
-            "%s: no reserve thread can stand in for a wait any more, so waits "
-            "run whatever is ready; raise max_reserves",
-            options().name);
+        report.log(log_level::warning,
+                   "%s: no reserve thread can stand in for a wait any more, so waits "
+                   "run whatever is ready; raise max_reserves",
+                   options.name);
     }
     return stand_in::refused;
 }

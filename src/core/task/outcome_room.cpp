@@ -46,7 +46,7 @@ void words_of([[maybe_unused]] const std::exception_ptr& error, char* to,
 }  // namespace
 
 outcome* outcome_room::new_outcome(std::exception_ptr error, const char* task) {
-    void* bytes = memory().allocate(sizeof(outcome), alignof(outcome), memory_tag::detail);
+    void* bytes = memory.allocate(sizeof(outcome), alignof(outcome), memory_tag::detail);
     if (bytes == nullptr) return nullptr;
     auto* result = ::new (bytes) outcome;
     result->error = std::move(error);
@@ -70,7 +70,7 @@ void outcome_room::drop(outcome* result) {
         report_unobserved(result->task, result->error);
     }
     result->~outcome();
-    memory().release(result, sizeof(outcome), alignof(outcome), memory_tag::detail);
+    memory.release(result, sizeof(outcome), alignof(outcome), memory_tag::detail);
 }
 
 void outcome_room::forget(outcome* result) {
@@ -209,8 +209,9 @@ void outcome_room::raise(outcome* result) {
     throw task_cancelled{};
 #else
     if (error != nullptr) {
-        log(log_level::error, "%s: task '%s' threw; this build has no exceptions to forward it",
-            options().name, task);
+        report.log(log_level::error,
+                   "%s: task '%s' threw; this build has no exceptions to forward it", options.name,
+                   task);
         std::terminate();
     }
 #endif
@@ -218,14 +219,14 @@ void outcome_room::raise(outcome* result) {
 
 void outcome_room::report_unobserved(const char* task, std::exception_ptr error) {
     unobserved_.fetch_add(1, relaxed);
-    if (options().unobserved_exception.function != nullptr) {
-        options().unobserved_exception.function(options().unobserved_exception.user, task,
-                                                std::move(error));
+    if (options.unobserved_exception.function != nullptr) {
+        options.unobserved_exception.function(options.unobserved_exception.user, task,
+                                              std::move(error));
     } else {
         char words[256];
         words_of(error, words, sizeof words);
-        log(log_level::error, "%s: task '%s' threw and nobody was left to receive it%s",
-            options().name, task, words);
+        report.log(log_level::error, "%s: task '%s' threw and nobody was left to receive it%s",
+                   options.name, task, words);
     }
 }
 

@@ -15,29 +15,32 @@ bool task_room::wants_identities(const scheduler_options& o) {
 
 task_room::task_room(const scheduler_options& o)
     : slot_room(o, wants_identities(o)),
-      edges_(memory(), memory_tag::edge),
-      details_(memory(), memory_tag::detail),
-      resource_lists_(memory(), memory_tag::detail) {
+      edges_(memory, memory_tag::edge),
+      details_(memory, memory_tag::detail),
+      resource_lists_(memory, memory_tag::detail) {
     if (!wants_identities(o)) return;
-    identities_ = ::new (memory().room_for<stable_ids>(memory_tag::runtime)) stable_ids;
+    identities_ = ::new (memory.room_for<stable_ids>(memory_tag::runtime)) stable_ids;
 }
 
 task_room::~task_room() {
     if (identities_ == nullptr) return;
     identities_->~stable_ids();
-    memory().release(identities_, sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
+    memory.release(identities_, sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
 }
 
 slot_room::slot_room(const scheduler_options& o, bool identified)
-    : report_room(o, identified), slots_(memory(), memory_tag::slot) {
+    : options(handlers.complete(o)),
+      memory(o.memory, o.memory_budget_bytes, o.out_of_memory),
+      report(options, memory, identified),
+      slots_(memory, memory_tag::slot) {
     if (!o.deadlock.lines) return;
-    lines_ = ::new (memory().room_for<source_lines>(memory_tag::runtime)) source_lines(memory());
+    lines_ = ::new (memory.room_for<source_lines>(memory_tag::runtime)) source_lines(memory);
 }
 
 slot_room::~slot_room() {
     if (lines_ == nullptr) return;
     lines_->~source_lines();
-    memory().release(lines_, sizeof(source_lines), alignof(source_lines), memory_tag::runtime);
+    memory.release(lines_, sizeof(source_lines), alignof(source_lines), memory_tag::runtime);
 }
 
 /// Called if this thread's cache has no slot. Before a task is refused, and, if memory has a
@@ -45,7 +48,7 @@ slot_room::~slot_room() {
 /// how its last task failed.
 [[gnu::noinline]] std::uint32_t slot_room::take_slot_slowly(task_seat& w, bool may_block) {
     std::uint32_t index = no_index;
-    if (memory().has_budget() && !failed_.empty()) {
+    if (memory.has_budget() && !failed_.empty()) {
         index = slots_.take(w.slots, false);
         if (index == no_index) index = failed_.take_oldest(slots_, may_block);
     }
@@ -262,7 +265,7 @@ std::uint64_t task_room::next_identity(const task_seat& w) const {
         }
         return identities_->next_root("try_post");  // only try_post() tasks have no detail_block
     }
-    if (w.kind != seat_kind::guest) return identities_->next_root(w.name);
+    if (w.kind != seat_kind::guest) return identities_->next_root(w.report.name);
     // Different threads use this seat one after another, so the name of the thread itself is used.
     char name[32] = {};
     platform::thread_name(name, sizeof name);

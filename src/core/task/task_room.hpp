@@ -5,7 +5,7 @@
 
 #include "braid/core/fork_stack.hpp"
 #include "braid/core/task_context.hpp"
-#include "core/report/report_room.hpp"
+#include "core/report/reporter.hpp"
 #include "core/task/failed_slots.hpp"
 #include "core/task/index_pool.hpp"
 #include "core/task/shown_frame.hpp"
@@ -20,9 +20,10 @@
 BRAID_NAMESPACE_BEGIN
 namespace detail {
 
+class runtime;
 class stable_ids;
-
 struct task_seat;
+struct whole_seat;
 
 /// A task that a thread runs, as an entry on the stack of that thread. `below` is the task beneath
 /// it on the same stack.
@@ -40,8 +41,15 @@ using shown_frame = basic_shown_frame<active_policy>;
 
 /// The part of a seat that the task room uses: caches of free objects, and the tasks on the stack
 /// of the seat's thread. run_room adds and removes those tasks.
-struct task_seat : report_seat {
-    using report_seat::report_seat;
+struct task_seat {
+    task_seat(runtime& owner, whole_seat& self, std::uint16_t seat, seat_kind k)
+        : rt(owner), whole(self), index(seat), kind(k), report(k) {}
+
+    runtime& rt;
+    whole_seat& whole;  // the complete seat, for functions of the rooms above
+    const std::uint16_t index;
+    const seat_kind kind;
+    report_part report;
 
     static constexpr unsigned shown_depth = 64;
 
@@ -77,8 +85,15 @@ enum class link : std::uint8_t { made, not_needed, failed, no_memory };
 
 /// Stores the slots, which one task after another uses, and the levels of tasks. Makes and checks
 /// the ids that distinguish the tasks of one slot.
-class slot_room : public report_room {
+class slot_room {
 public:
+    // The parts that have no room. The counts of `memory` are written often, so `report`, which
+    // each task reads, begins a line of its own.
+    default_handlers handlers;
+    const scheduler_options options;
+    accounted_memory memory;
+    alignas(64) reporter report;
+
     slot_room(const scheduler_options& o, bool identified);
     ~slot_room();
     slot_room(const slot_room&) = delete;

@@ -14,8 +14,8 @@ bool wait_room::begin_blocking(wait_seat& w) {
     flush_scope_ends(w);
     share_run_next(w);
     publish_joins(w);
-    w.blocking_since = task_clock();
-    w.elsewhere_before = w.elsewhere;
+    w.blocking_since = report.task_clock();
+    w.elsewhere_before = w.report.elsewhere;
     const bool stood_in = release_permit(w);
     w.blocks.store(true, relaxed);
     if (stood_in && serial() != nullptr) {
@@ -38,7 +38,7 @@ void wait_room::end_blocking(wait_seat& w, bool stood_in) {
         serial()->enter(w.index);
         w.outside_gate = false;
     }
-    w.elsewhere = w.elsewhere_before + (task_clock() - w.blocking_since);
+    w.report.elsewhere = w.elsewhere_before + (report.task_clock() - w.blocking_since);
     take_permit_back(w);
 }
 
@@ -61,13 +61,14 @@ bool wait_room::run_one_needed(wait_seat& w, task_id needed) {
     const task_id id = work_search(*this, w, target, help::needed).find();
     if (!id) return false;
     leave_search(w);
-    seat_counters::add(w.counters.helped);
-    if (observed()) {
-        report(w, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{}, id);
+    seat_counters::add(w.report.counters.helped);
+    if (report.observed()) {
+        report.event(w.index, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{},
+                     id);
     }
     helper_floats floats;
     floats.use(w, float_control());
-    w.stamp = active_policy::coarse_now();
+    w.report.stamp = active_policy::coarse_now();
     const bool completes = complete_meanwhile(w);
     run(w, id);
     w.completing = completes;
@@ -77,14 +78,14 @@ bool wait_room::run_one_needed(wait_seat& w, task_id needed) {
 void wait_room::report_event(event_kind kind, const event& e) const {
     const seats_seat* const w = bound();
     const bool in_task = w != nullptr && w->top != nullptr;
-    watcher().on_event({.kind = kind,
-                        .seat = w != nullptr ? w->index : std::uint16_t{UINT16_MAX},
-                        .task = in_task ? id_of(w->top->slot) : task_id{},
-                        .object = &e});
+    report.watcher().on_event({.kind = kind,
+                               .seat = w != nullptr ? w->index : std::uint16_t{UINT16_MAX},
+                               .task = in_task ? id_of(w->top->slot) : task_id{},
+                               .object = &e});
 }
 
 void wait_room::report_taken(const wait_target& target) const {
-    if (target.signal != nullptr && observed()) {
+    if (target.signal != nullptr && report.observed()) {
         report_event(event_kind::event_taken, *target.signal);
     }
 }

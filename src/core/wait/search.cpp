@@ -17,7 +17,7 @@ bool enough_stack(const wait_room& rt, wait_seat& w) {
     if (w.depth < 16) return true;
     if (w.stack_low == 0) w.stack_low = platform::current_stack().low;
     const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    return here - w.stack_low > rt.options().stack_reserve_bytes;
+    return here - w.stack_low > rt.options.stack_reserve_bytes;
 }
 
 task_id work_search::find() {

@@ -109,10 +109,11 @@ const ending_task* needed_end(const wait_room& rt, const wait_seat& w, const wai
 
 bool report_wait_of_destructor(const wait_room& rt, const ending_task& e) {
     const char* const name = rt.slot_at(e.slot).name;
-    rt.log(log_level::error,
-           "%s: what task '%s' held waits, as it is destroyed, for what needs the end of that task",
-           rt.options().name, name != nullptr ? name : "");
-    return !BRAID_EXPECT(rt.options().assertion, false,
+    rt.report.log(
+        log_level::error,
+        "%s: what task '%s' held waits, as it is destroyed, for what needs the end of that task",
+        rt.options.name, name != nullptr ? name : "");
+    return !BRAID_EXPECT(rt.options.assertion, false,
                          "a destructor of what a task held cannot wait for that task, its parent "
                          "or its scope");
 }
@@ -138,17 +139,17 @@ bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& targ
     if (depth <= w.unneeded_from.load(relaxed)) {
         // This is not the program's mistake. The wait goes on, because a return would mean that the
         // task is complete.
-        rt.log(
+        rt.report.log(
             log_level::error,
             "%s: task '%s' waits for what needs task '%s', which lies below it on the same stack "
             "because no thread could stand in; raise max_reserves",
-            rt.options().name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
+            rt.options.name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
         return false;
     }
-    rt.log(log_level::error,
-           "%s: task '%s' waits for what needs task '%s', on top of which it waits",
-           rt.options().name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
-    return !BRAID_EXPECT(rt.options().assertion, false,
+    rt.report.log(log_level::error,
+                  "%s: task '%s' waits for what needs task '%s', on top of which it waits",
+                  rt.options.name, waits != nullptr ? waits : "", needed != nullptr ? needed : "");
+    return !BRAID_EXPECT(rt.options.assertion, false,
                          "a task cannot wait for itself, its parent, its own scope or graph, or "
                          "one that its wait is buried under");
 }

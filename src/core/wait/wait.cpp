@@ -57,8 +57,9 @@ bool wait_loop::enter() {
 }
 
 void wait_loop::observe(event_kind kind) {
-    if (!rt_.observed()) return;
-    rt_.report(w_, kind, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{}, target_.task);
+    if (!rt_.report.observed()) return;
+    rt_.report.event(w_.index, kind, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{},
+                     target_.task);
 }
 
 void wait_loop::show_what_for() {
@@ -84,8 +85,8 @@ void wait_loop::begin() {
     }
     if (target_.list != nullptr) begin_list();
     rt_.note_core(w_);
-    began_ = w_.stamp = rt_.task_clock();
-    elsewhere_ = w_.elsewhere;
+    began_ = w_.report.stamp = rt_.report.task_clock();
+    elsewhere_ = w_.report.elsewhere;
     if (w_.kind == seat_kind::background && rt_.count_background_waiter(+1)) {
         rt_.start_background(w_);
     }
@@ -117,7 +118,7 @@ bool wait_loop::may_begin_list() {
 }
 
 void wait_loop::end(std::int64_t now) {
-    w_.elsewhere = elsewhere_ + (now - began_);
+    w_.report.elsewhere = elsewhere_ + (now - began_);
     w_.loop_depth = outer_loop_;
     w_.wait_over = outer_wait_;
     if (spins_) w_.spins.store(false, relaxed);
@@ -143,7 +144,7 @@ void wait_loop::end(std::int64_t now) {
 bool wait_loop::run(outcome** received) {
     begin();
     const bool over = may_begin_list() && wait_out();
-    return leave(over, rt_.task_clock(), received);
+    return leave(over, rt_.report.task_clock(), received);
 }
 
 bool wait_loop::has_it_at_hand() const {
@@ -168,9 +169,10 @@ bool wait_loop::run_at_hand(outcome** received) {
     } else {
         entered_ = enter();
     }
-    if (!entered_) return leave(true, w_.stamp, received);  // the task's body ended at `stamp`
+    if (!entered_)
+        return leave(true, w_.report.stamp, received);  // the task's body ended at `stamp`
     const bool over = wait_out();
-    return leave(over, rt_.task_clock(), received);
+    return leave(over, rt_.report.task_clock(), received);
 }
 
 bool wait_loop::leave(bool over, std::int64_t now, outcome** received) {
@@ -271,10 +273,10 @@ bool wait_loop::run_needed() {
 void wait_loop::run_on_top(task_id id) {
     looks_from_ = 0;
     rt_.leave_search(w_);
-    seat_counters::add(w_.counters.helped);
-    if (rt_.observed()) {
-        rt_.report(w_, event_kind::helped, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{},
-                   id);
+    seat_counters::add(w_.report.counters.helped);
+    if (rt_.report.observed()) {
+        rt_.report.event(w_.index, event_kind::helped,
+                         w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{}, id);
     }
     floats_.use(w_, rt_.float_control());
     // `more` returns true if run() may go on with tasks like this one. A wait for a scope needs all
@@ -313,13 +315,14 @@ bool wait_loop::may_sleep() {
     if (is_for_itself(true)) return false;
     target_.list != nullptr ? target_.list->stay() : record_.stays.store(true, relaxed);
     rt_.ask_pinned_threads(w_);
-    if (rt_.options().warn_when_wait_parks && w_.kind == seat_kind::worker &&
+    if (rt_.options.warn_when_wait_parks && w_.kind == seat_kind::worker &&
         rt_.first_to_warn_of_parking()) {
         const char* name = w_.top != nullptr ? rt_.slot_at(w_.top->slot).name : nullptr;
-        rt_.log(log_level::warning,
-                "%s: a wait in task '%s' parks %s; give the work that follows to a task with "
-                "`after` instead",
-                rt_.options().name, name != nullptr ? name : "", w_.name);
+        rt_.report.log(
+            log_level::warning,
+            "%s: a wait in task '%s' parks %s; give the work that follows to a task with "
+            "`after` instead",
+            rt_.options.name, name != nullptr ? name : "", w_.report.name);
     }
     return true;
 }

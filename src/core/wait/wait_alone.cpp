@@ -85,7 +85,7 @@ void wait_loop::let_others_begin() {
 /// the check before and be asleep again. With no tasks on this stack one check is enough, because
 /// no task can be buried.
 bool wait_loop::all_others_stand_still() {
-    const seat_counters& own = w_.counters;
+    const seat_counters& own = w_.report.counters;
     const std::uint64_t ended = rt_.totals().ended() - own.executed.load(relaxed) -
                                 own.failed.load(relaxed) - own.cancelled.load(relaxed);
     const bool same = std::exchange(ended_elsewhere_, ended) == ended;

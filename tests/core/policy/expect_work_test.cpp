@@ -80,7 +80,7 @@ TEST_P(ExpectWork, FindsAWorkerAwakeThatNeedsNoWake) {
 
 TEST_P(ExpectWork, ThatNeverComesLetsEverybodySleepAgain) {
     braid::scheduler s(options());
-    const auto parks = [](const auto& w) { return w.counters.parks.load(); };
+    const auto parks = [](const auto& w) { return w.report.counters.parks.load(); };
     std::map<unsigned, std::uint64_t> before;
     until_each_sleeps(s, [&](const auto& w) {
         before[w.index] = parks(w);

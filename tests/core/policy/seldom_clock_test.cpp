@@ -19,14 +19,14 @@ TEST(SeldomClock, OfEmptyTasksEveryEighthIsTimedAndEachAgainOnceTheClockMoves) {
             braid::scope all(s);
             for (int n = 0; n < 64; ++n) all.spawn({}, [] {});
             all.wait();
-            return here.time_each == 8;
+            return here.report.time_each == 8;
         });
         s.wait(s.spawn({.may_be_long = true}, [] {
             const std::int64_t start = active_policy::coarse_now();
             while (active_policy::coarse_now() == start) {
             }
         }));
-        EXPECT_EQ(here.time_each, 1U);
+        EXPECT_EQ(here.report.time_each, 1U);
     }
 }
 

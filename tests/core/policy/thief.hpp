@@ -16,7 +16,7 @@ public:
         EXPECT_NE(seat, nullptr);
         victim_ = &seat->whole;
         // Without a time at which the task before ended, a task would have begun with the clock.
-        thief_.stamp = victim_->stamp = braid::active_policy::now();
+        thief_.report.stamp = victim_->report.stamp = braid::active_policy::now();
     }
 
     /// The victim has no thread that would run what is left.

@@ -51,7 +51,7 @@ std::uint64_t ready_room::executed_by_others(const ready_seat& w) const {
     for (unsigned i = 0, count = seat_count(); i < count; ++i) {
         // relaxed: the sum is only compared with an earlier sum. No other data is read because of
         // it.
-        if (i != w.index) sum += seat_at(i).counters.executed.load(relaxed);
+        if (i != w.index) sum += seat_at(i).report.counters.executed.load(relaxed);
     }
     return sum;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// The lowest room reports what the scheduler does: to an observer, to the log, and in counters and
+// The reporter says what the scheduler does: to an observer, to the log, and in counters and
 // durations. If nothing is installed, each report costs one predictable branch.
 
 #include "base/accounted_memory.hpp"
@@ -17,9 +17,7 @@ BRAID_NAMESPACE_BEGIN
 
 namespace detail {
 
-class runtime;
 struct fork_slot;
-struct whole_seat;
 
 /// The counters of a seat. Only the seat's thread writes them. They are written with release and
 /// summed with acquire: a sum that has counted the end of a task has also counted what that task
@@ -38,36 +36,42 @@ struct type_row {
 };
 inline constexpr unsigned type_rows = 256;
 
-/// This room's part of a seat: its number and kind, its counters, and the last time that was read.
-/// Only the seat's thread uses `stamp`, `time_each` and `elsewhere`. Any thread may read the rest.
-struct report_seat {
-    report_seat(runtime& owner, whole_seat& self, std::uint16_t seat, seat_kind k)
-        : rt(owner), whole(self), index(seat), kind(k) {}
+/// The reporter's part of a seat: its counters, the last time that was read, and its name. Only the
+/// seat's thread uses `stamp`, `time_each` and `elsewhere`. Any thread may read the rest.
+struct alignas(64) report_part {
+    explicit report_part(seat_kind kind) : warns(kind != seat_kind::background) {}
 
-    runtime& rt;
-    whole_seat& whole;  // the complete seat, for functions of the rooms above
-    const std::uint16_t index;
-    const seat_kind kind;
-    char name[32] = {};
-    alignas(64) std::int64_t stamp = 0;  // the time at the end of the last task or sleep
-    unsigned time_each = 1;              // tasks between clock reads; see policy/seldom_clock.hpp
+    std::int64_t stamp = 0;  // the time at the end of the last task or sleep
+    unsigned time_each = 1;  // tasks between clock reads; see policy/seldom_clock.hpp
+    const bool warns;        // long tasks are expected on background threads
     // The time that the running task has spent in waits, in blocking(), and in tasks that it ran
     // there.
     std::int64_t elsewhere = 0;
     seat_counters counters;
     mutex types_mutex;  // the seat's thread writes, statistics() reads
     type_row* types BRAID_GUARDED_BY(types_mutex) = nullptr;
+    char name[32] = {};
 };
 
-class report_room {
+/// The handlers that a scheduler uses where the program has none.
+class default_handlers {
 public:
-    /// If `identified` is true, tasks have stable ids, so none of them takes the plain path.
-    report_room(const scheduler_options& o, bool identified);
+    /// Returns `o` with a log and an assertion handler, which refer to this object.
+    scheduler_options complete(scheduler_options o);
 
-    const scheduler_options& options() const { return options_; }
-    const assertion_handler& misuse() const { return options_.assertion; }
-    accounted_memory& memory() { return memory_; }
-    const accounted_memory& memory() const { return memory_; }
+private:
+    standard_error standard_error_;
+    log_handler log_;  // the log of the completed options
+};
+
+/// Reports to the handlers of `options`, which live as long as the reporter.
+class reporter {
+public:
+    /// If `identified` is true, tasks have stable ids, so none
+    /// of them takes the plain path.
+    reporter(const scheduler_options& options, accounted_memory& memory, bool identified);
+    reporter(const reporter&) = delete;
+    reporter& operator=(const reporter&) = delete;
 
     /// Returns true if an observer listens. A thread that gets true reports to the observer.
     bool observed() const { return listening() != 0; }
@@ -78,16 +82,17 @@ public:
     bool plain_ways() const { return plain_ways_; }
     observer& watcher() const { return *options_.observer; }
 
-    // The functions report…() are called only if an observer is installed.
-    void report(const report_seat& w, event_kind kind, task_id task, task_id other = {},
-                const char* name = {}) const;
-    void report_branch(const report_seat& w, event_kind kind, task_id task, const fork_slot& branch,
-                       std::uint16_t from = UINT16_MAX) const;
-    void report_forked(const report_seat& w, task_id task, const fork_slot& branch,
-                       std::uint64_t stable_id) const;
-    void report_resource(const report_seat& w, event_kind kind, task_id task, const void* resource,
-                         const char* name) const;
-    void report_seated(const report_seat& w) const;
+    // These report an event to the observer, and are called only if one is installed. `seat` is the
+    // index of the calling thread's seat.
+    void event(std::uint16_t seat, event_kind kind, task_id task, task_id other = {},
+               const char* name = {}) const;
+    void branch(std::uint16_t seat, event_kind kind, task_id task, const fork_slot& branch,
+                std::uint16_t from = UINT16_MAX) const;
+    void forked(std::uint16_t seat, task_id task, const fork_slot& branch,
+                std::uint64_t stable_id) const;
+    void resource(std::uint16_t seat, event_kind kind, task_id task, const void* resource,
+                  const char* name) const;
+    void seated(std::uint16_t seat, seat_kind kind, const report_part& w) const;
 
     void log(log_level level, const char* format, ...) const BRAID_PRINTF(3, 4);
 
@@ -95,23 +100,23 @@ public:
     std::int64_t task_clock() const;
     /// Records the time of `count` tasks that ran in a row and have ended. The first began at
     /// `started`. Logs a warning if they took long, unless `quiet` is true.
-    void note_duration(report_seat& w, const char* name, bool quiet, std::int64_t started,
+    void note_duration(report_part& w, const char* name, bool quiet, std::int64_t started,
                        unsigned count = 1);
     /// Does what note_duration() does, for `count` tasks of one name that have run in a row since
     /// the seat's last time stamp.
-    void note_durations(report_seat& w, const char* name, bool quiet, unsigned count);
+    void note_durations(report_part& w, const char* name, bool quiet, unsigned count);
+    /// Releases the memory of a seat's part. No thread uses the seat any more.
+    void release(report_part& w);
 
 private:
-    void note_type(report_seat& w, const char* name, std::int64_t ns);
+    void note_type(report_part& w, const char* name, std::int64_t ns);
 
-    // Each task reads the next three members. The options are between them and the counts of
-    // memory_, which are written.
+    // Each task reads these.
     const std::atomic<std::uint32_t>* listens_;
     const std::atomic<std::uint32_t>* watches_;  // as listens_; 1 without plain_ways_ or with lines
     bool plain_ways_;                            // there are no statistics and no stable ids
-    scheduler_options options_;
-    standard_error standard_error_;  // the log, if the program has none
-    accounted_memory memory_;
+    const scheduler_options& options_;
+    accounted_memory& memory_;
 };
 
 }  // namespace detail

@@ -1,4 +1,4 @@
-#include "core/report/report_room.hpp"
+#include "core/report/reporter.hpp"
 
 #include "core/report/policies.hpp"
 #include "core/report/policy/seldom_clock.hpp"
@@ -18,49 +18,52 @@ constinit const std::atomic<std::uint32_t> never{0}, always{1};
 
 }  // namespace
 
-report_room::report_room(const scheduler_options& o, bool identified)
-    : listens_(o.observer != nullptr ? &o.observer->listening() : &never),
-      watches_(identified || o.statistics || o.deadlock.lines ? &always : listens_),
-      plain_ways_(!identified && !o.statistics),
-      options_(o),
-      memory_(o.memory, o.memory_budget_bytes, o.out_of_memory) {
-    if (o.log.function == nullptr) options_.log = standard_error_.handler();
-    if (o.assertion.function == nullptr) options_.assertion = {&log_misuse, &options_.log};
+scheduler_options default_handlers::complete(scheduler_options o) {
+    if (o.log.function == nullptr) o.log = standard_error_.handler();
+    log_ = o.log;
+    if (o.assertion.function == nullptr) o.assertion = {&log_misuse, &log_};
+    return o;
 }
 
-void report_room::report(const report_seat& w, event_kind kind, task_id task, task_id other,
-                         const char* name) const {
-    watcher().on_event({.kind = kind, .seat = w.index, .task = task, .other = other, .name = name});
+reporter::reporter(const scheduler_options& options, accounted_memory& memory, bool identified)
+    : listens_(options.observer != nullptr ? &options.observer->listening() : &never),
+      watches_(identified || options.statistics || options.deadlock.lines ? &always : listens_),
+      plain_ways_(!identified && !options.statistics),
+      options_(options),
+      memory_(memory) {}
+
+void reporter::event(std::uint16_t seat, event_kind kind, task_id task, task_id other,
+                     const char* name) const {
+    watcher().on_event({.kind = kind, .seat = seat, .task = task, .other = other, .name = name});
 }
 
-void report_room::report_branch(const report_seat& w, event_kind kind, task_id task,
-                                const fork_slot& branch, std::uint16_t from) const {
+void reporter::branch(std::uint16_t seat, event_kind kind, task_id task, const fork_slot& branch,
+                      std::uint16_t from) const {
     watcher().on_event(
-        {.kind = kind, .seat = w.index, .seat_from = from, .task = task, .object = &branch});
+        {.kind = kind, .seat = seat, .seat_from = from, .task = task, .object = &branch});
 }
 
-void report_room::report_forked(const report_seat& w, task_id task, const fork_slot& branch,
-                                std::uint64_t stable_id) const {
+void reporter::forked(std::uint16_t seat, task_id task, const fork_slot& branch,
+                      std::uint64_t stable_id) const {
     const spawn_facts facts{.where = {}, .stable_id = stable_id};
     watcher().on_event({.kind = event_kind::forked,
-                        .seat = w.index,
+                        .seat = seat,
                         .task = task,
                         .object = &branch,
                         .facts = stable_id != 0 ? &facts : nullptr});
 }
 
-void report_room::report_resource(const report_seat& w, event_kind kind, task_id task,
-                                  const void* resource, const char* name) const {
+void reporter::resource(std::uint16_t seat, event_kind kind, task_id task, const void* resource,
+                        const char* name) const {
     watcher().on_event(
-        {.kind = kind, .seat = w.index, .task = task, .name = name, .object = resource});
+        {.kind = kind, .seat = seat, .task = task, .name = name, .object = resource});
 }
 
-void report_room::report_seated(const report_seat& w) const {
-    watcher().on_event(
-        {.kind = event_kind::seated, .holder = w.kind, .seat = w.index, .name = w.name});
+void reporter::seated(std::uint16_t seat, seat_kind kind, const report_part& w) const {
+    watcher().on_event({.kind = event_kind::seated, .holder = kind, .seat = seat, .name = w.name});
 }
 
-void report_room::log(log_level level, const char* format, ...) const {
+void reporter::log(log_level level, const char* format, ...) const {
     char text[512];
     std::va_list arguments;
     va_start(arguments, format);
@@ -69,12 +72,12 @@ void report_room::log(log_level level, const char* format, ...) const {
     options_.log.function(options_.log.user, level, text);
 }
 
-std::int64_t report_room::task_clock() const {
+std::int64_t reporter::task_clock() const {
     return options_.statistics ? active_policy::now() : active_policy::coarse_now();
 }
 
-void report_room::note_duration(report_seat& w, const char* name, bool quiet, std::int64_t started,
-                                unsigned count) {
+void reporter::note_duration(report_part& w, const char* name, bool quiet, std::int64_t started,
+                             unsigned count) {
     const std::int64_t now = task_clock();
     const std::int64_t took = std::max<std::int64_t>(now - started - w.elsewhere, 0);
     if (options_.statistics) {
@@ -82,8 +85,8 @@ void report_room::note_duration(report_seat& w, const char* name, bool quiet, st
         note_type(w, name, took);
     }
     w.stamp = now;
-    if (quiet || options_.long_task.value <= 0 || took < options_.long_task.value) return;
-    if (w.kind == seat_kind::background) return;
+    if (quiet || !w.warns || options_.long_task.value <= 0 || took < options_.long_task.value)
+        return;
     seat_counters::add(w.counters.long_tasks);
     if (name == nullptr) name = "";
     const double ms = static_cast<double>(took) * 1e-6;
@@ -98,7 +101,7 @@ void report_room::note_duration(report_seat& w, const char* name, bool quiet, st
     }
 }
 
-void report_room::note_durations(report_seat& w, const char* name, bool quiet, unsigned count) {
+void reporter::note_durations(report_part& w, const char* name, bool quiet, unsigned count) {
     if (options_.long_task.value <= 0) return;
     const std::int64_t now = active_policy::coarse_now();
     const std::int64_t started = std::exchange(w.stamp, now);
@@ -145,9 +148,16 @@ bool merge_equal_names(type_row* rows) {
 
 }  // namespace
 
+void reporter::release(report_part& w) {
+    const locked lock(w.types_mutex);
+    if (w.types == nullptr) return;
+    memory_.release(w.types, sizeof(type_row) * type_rows, alignof(type_row), memory_tag::worker);
+    w.types = nullptr;
+}
+
 /// Adds a duration to the name's row. A row is found by the address of its name. Rows with equal
 /// texts are merged when statistics are read, and when no row is free.
-void report_room::note_type(report_seat& w, const char* name, std::int64_t ns) {
+void reporter::note_type(report_part& w, const char* name, std::int64_t ns) {
     const locked lock(w.types_mutex);
     if (w.types == nullptr) {
         void* bytes =
