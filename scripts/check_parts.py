@@ -9,6 +9,9 @@ are, in the files of a part,
   and the seat;
 - the name of the whole, of a room, of a seat or of another part's piece of a seat, whether it is
   declared there or included: runtime, whole_seat, x_room, x_seat, and x_part but for its row's.
+
+The block ```upward names what may be named all the same, because it is what a pointer upward takes: a
+file, then the names. A name that the file no longer has is refused as well.
 """
 
 import argparse
@@ -18,31 +21,34 @@ from pathlib import Path
 
 PAGE = "docs/architecture.md"
 CORE = "src/core"
-BLOCK = re.compile(r"^```parts\n(.*?)^```", re.M | re.S)
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|(?<!include )"(?:\\.|[^"\\\n])*"', re.S)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"core/([^"]+)"', re.M)
-WHOLE = re.compile(r"\b(?:runtime|whole_seat|\w+_room|\w+_seat)\b")
+WHOLE = re.compile(r"\b(?<!memory_tag::)(?:runtime|whole_seat|\w+_room|\w+_seat)\b")
 PIECE = re.compile(r"\b(\w+)_part\b")
+
+
+def rows_of(text, name):
+    """First word -> the words after it, of the fenced block ```name."""
+    block = re.search(rf"^```{name}\n(.*?)^```", text, re.M | re.S)
+    rows = [line.split() for line in block.group(1).splitlines()] if block else []
+    for row in rows:
+        if len(row) < 2:
+            raise ValueError(f"has '{' '.join(row)}' in its block ```{name}; write at least two words")
+    return {row[0]: row[1:] for row in rows}
 
 
 def parts_of(text):
     """Folder -> folders that it may use, itself among them."""
-    block = BLOCK.search(text)
-    if block is None:
-        raise ValueError("has no fenced block ```parts")
-    parts = {}
-    for line in block.group(1).splitlines():
-        words = line.split()
-        if len(words) < 2:
-            raise ValueError(f"has '{line}' in its block ```parts; write a folder, its class, and what it may use")
-        parts[words[0]] = {words[0], *words[2:]}
+    parts = {folder: {folder, *words[1:]} for folder, words in rows_of(text, "parts").items()}
+    if not parts:
+        raise ValueError("has no fenced block ```parts with a row")
     for folder, uses in parts.items():
         for used in uses - parts.keys():
             raise ValueError(f"lets the part '{folder}' use '{used}', which is no part")
     return parts
 
 
-def problems_of(root, parts):
+def problems_of(root, parts, upward):
     for folder, uses in parts.items():
         place = root / CORE / folder
         files = sorted(f for f in place.rglob("*") if f.suffix in (".hpp", ".cpp"))
@@ -59,11 +65,19 @@ def problems_of(root, parts):
                 if found.group(1).partition("/")[0] not in uses:
                     yield f"{at(found)}: the part '{folder}' may not include core/{found.group(1)}"
             code = INCLUDE.sub("", code)
+            pointers = upward.get(str(file.relative_to(root)), [])
             for found in WHOLE.finditer(code):
-                yield f"{at(found)}: a part does not know '{found.group()}'"
+                if found.group() not in pointers:
+                    yield f"{at(found)}: a part does not know '{found.group()}'"
             for found in PIECE.finditer(code):
                 if found.group(1) not in uses:
                     yield f"{at(found)}: the part '{folder}' may not use '{found.group()}'"
+
+    for file, names in upward.items():
+        text = (root / file).read_text(encoding="utf-8") if (root / file).is_file() else ""
+        for name in names:
+            if not re.search(rf"\b{re.escape(name)}\b", NOT_CODE.sub("", text)):
+                yield f"{file}: the block ```upward names '{name}', which is not there"
 
 
 def main():
@@ -71,11 +85,12 @@ def main():
     arguments.add_argument("--root", type=Path, default=Path(__file__).resolve().parent.parent)
     root = arguments.parse_args().root.resolve()
     try:
-        parts = parts_of((root / PAGE).read_text(encoding="utf-8"))
+        page = (root / PAGE).read_text(encoding="utf-8")
+        parts, upward = parts_of(page), rows_of(page, "upward")
     except (OSError, ValueError) as error:
         print(f"check_parts.py: {PAGE} {error}", file=sys.stderr)
         return 2
-    problems = list(problems_of(root, parts))
+    problems = list(problems_of(root, parts, upward))
     for problem in problems:
         print(problem)
     if problems:

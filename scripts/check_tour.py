@@ -28,7 +28,7 @@ PAGE = "docs/architecture.md"
 BLOCK = re.compile(r"^```tour ([^\n]+)\n(.*?)^```", re.M | re.S)
 # Tour -> files, returns. Lower them where a tour gets shorter; who raises one says in the page what it
 # is for.
-CEILINGS = {"task": (12, 21), "join": (7, 12), "wait": (10, 8), "event": (18, 6)}
+CEILINGS = {"task": (13, 20), "join": (7, 12), "wait": (10, 8), "event": (18, 6)}
 # They stand apart so that the model checker can include them alone.
 MODEL_CHECKED = {"words", "sleepers", "ready_queue", "parking_lot", "fork_stack"}
 NOT_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`', re.S)

@@ -76,7 +76,7 @@ class Runtime:
     def __init__(self, value):
         self.value = value
         self.name = text(value["options"]["name"])
-        self.slots = Pool(value["slots_"])
+        self.slots = Pool(value["slots"]["slots_"])
         self.edges = Pool(value["edges_"])
 
     def seats(self):

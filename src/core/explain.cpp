@@ -67,8 +67,8 @@ std::size_t explain_all(scheduler& s, void (*say)(void* user, task_id id, const 
         return 0;
     }
     std::size_t count = 0;
-    for (std::uint32_t i = 0; i < rt.slot_count(); ++i) {
-        const task_id id = rt.id_of(i);
+    for (std::uint32_t i = 0; i < rt.slots.count(); ++i) {
+        const task_id id = rt.slots.id_of(i);
         if (!detail::is_open_task(rt, id)) continue;
         ++count;
         say(user, id, s.explain(id).text);

@@ -27,7 +27,7 @@ bool is_awaited(const runtime& rt, task_id id) {
     std::uint32_t index = index_of(id.value);
     for (unsigned up = 0; up != generations; ++up) {
         // relaxed, all loads: an open task keeps its ancestors open, so they keep their slots.
-        const slot& s = rt.slot_at(index);
+        const slot& s = rt.slots.at(index);
         if (up != 0 && index_of(s.open.load(relaxed)) != 1) return false;
         const std::uint64_t head = s.successors.load(relaxed);
         const bool is_waited_for = (static_cast<std::uint32_t>(head) & waited_bit) != 0;
@@ -42,7 +42,7 @@ bool is_awaited(const runtime& rt, task_id id) {
 
 const char* name_of(runtime& rt, task_id id) {
     if (!add_share(rt, id)) return "";
-    const char* const name = rt.slot_at(index_of(id.value)).name;
+    const char* const name = rt.slots.at(index_of(id.value)).name;
     end_share(rt, *seat_lease(rt, nullptr), id);
     return name != nullptr ? name : "";
 }
@@ -144,10 +144,10 @@ task_at_once::task_at_once(runtime& rt, seat& w, const draft& opened, const char
     : rt_(rt),
       seat_(w),
       index_(index_of(opened)),
-      id_(rt.id_of(index_)),
+      id_(rt.slots.id_of(index_)),
       name_(name),
       body_{index_, w.top, {}, task_context(rt, w, id_)} {
-    slot& s = rt.slot_at(index_);
+    slot& s = rt.slots.at(index_);
     s.invoke = nullptr;
     const unsigned facts = s.ready_is_reported() ? 0 : start_ready_now;
     s.waits_for.store(0, relaxed);
@@ -168,9 +168,9 @@ task_at_once::~task_at_once() {
 }
 
 std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, const task_kind& kind) {
-    const std::uint32_t index = rt.take_slot(w);
+    const std::uint32_t index = rt.slots.take(w.slots);
     if (index == no_index) return no_index;
-    slot& s = rt.slot_at(index);
+    slot& s = rt.slots.at(index);
     s.name = o.name;
     s.kind = &kind;
     s.module = 0;
@@ -183,8 +183,8 @@ std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, cons
 }
 
 void free_own_task(runtime& rt, seat& w, std::uint32_t index) {
-    rt.free_detail(w, rt.slot_at(index));
-    rt.clean_and_give_slot(w, index);
+    rt.free_detail(w, rt.slots.at(index));
+    rt.slots.clean_and_give(w.slots, index);
 }
 
 }  // namespace detail::core

@@ -105,9 +105,9 @@ struct running {
 /// Returns the innermost task of the seat's thread, which must run one.
 inline running running_on(const seat& w) {
     const runtime& rt = w.rt;
-    const slot& s = rt.slot_at(w.top->slot);
-    return {s.has(flag_posted) ? task_id{} : rt.id_of(w.top->slot),
-            static_cast<priority_level>(rt.level_of(s))};
+    const slot& s = rt.slots.at(w.top->slot);
+    return {s.has(flag_posted) ? task_id{} : rt.slots.id_of(w.top->slot),
+            static_cast<priority_level>(rt.slots.level_of(s))};
 }
 
 /// Returns true if the thread must not begin another task of `level` now, for example because a
@@ -271,7 +271,7 @@ inline bool wait(runtime& rt, task_id id, help policy, failure& received,
 /// Returns the failure of a complete task whose handle the caller has (draft_kind::valued). It is
 /// empty if the task succeeded.
 inline failure failure_of(runtime& rt, task_id id) {
-    const slot& s = rt.slot_at(index_of(id.value));
+    const slot& s = rt.slots.at(id);
     outcome* const own = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
     return failure(rt, own != nullptr ? rt.share(own) : nullptr);
 }
@@ -292,26 +292,26 @@ inline void record_failure(runtime& rt, seat& w, task_id of, cause why) {
 
 // ---- tasks -------------------------------------------------------------------------------------
 
-inline bool is_open(const runtime& rt, task_id id) { return rt.is_open(id); }
+inline bool is_open(const runtime& rt, task_id id) { return rt.slots.is_open(id); }
 /// Returns the id of a task between open_task() and publish_task().
-inline task_id id_of(const runtime& rt, const draft& d) { return rt.id_of(index_of(d)); }
+inline task_id id_of(const runtime& rt, const draft& d) { return rt.slots.id_of(index_of(d)); }
 /// Makes the task run also when its scope is cancelled or a discarding shutdown begins. Call this
 /// before the task is published.
 inline void runs_always(const draft& d) { slot_of(d).flags.fetch_or(flag_finally, relaxed); }
 
+inline bool has_begun(const runtime& rt, task_id id) {
+    return rt.slots.at(id).runner.load(relaxed) != UINT16_MAX;
+}
 /// Returns true if the task is open, waits for no other task, and no thread has begun it. The
 /// answer means nothing if the task completes during the call.
 inline bool waits_for_thread(const runtime& rt, task_id id) {
-    const slot& s = rt.slot_at(index_of(id.value));
-    return rt.is_open(id) && s.waits_for.load(relaxed) == 0 && s.runner.load(relaxed) == UINT16_MAX;
-}
-inline bool has_begun(const runtime& rt, task_id id) {
-    return rt.slot_at(index_of(id.value)).runner.load(relaxed) != UINT16_MAX;
+    const bool is_ready = rt.slots.at(id).waits_for.load(relaxed) == 0;
+    return rt.slots.is_open(id) && is_ready && !has_begun(rt, id);
 }
 /// Returns true if the task should stop: its scope was cancelled or a discarding shutdown has
 /// begun, and the task is not shielded. The caller must be a part of the task that keeps it open.
 inline bool is_unwanted(const runtime& rt, task_id id) {
-    const slot& s = rt.slot_at(index_of(id.value));
+    const slot& s = rt.slots.at(id);
     return (discarding(rt) || rt.scope_cancelled(s)) && !rt.is_shielded(s);
 }
 
@@ -323,12 +323,12 @@ inline std::uint64_t stable_id_of(const runtime& rt, task_id id) {
 /// Adds a share of the task's open work, so that the task does not complete before end_share().
 /// Returns false if the task is complete already.
 inline bool add_share(const runtime& rt, task_id id) {
-    return add_open_work(rt.slot_at(index_of(id.value)).open, generation_of(id.value));
+    return add_open_work(rt.slots.at(id).open, generation_of(id.value));
 }
 /// Adds a share for a caller that already has one.
 inline void add_another_share(const runtime& rt, task_id id) {
     // relaxed: the caller's own share keeps the count above 0.
-    rt.slot_at(index_of(id.value)).open.fetch_add(1, relaxed);
+    rt.slots.at(id).open.fetch_add(1, relaxed);
 }
 inline void end_share(runtime& rt, seat& w, task_id id) { rt.own_work_done(w, index_of(id.value)); }
 /// Returns the task's name, for messages, or "" if the task is complete or has no name.

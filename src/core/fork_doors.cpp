@@ -113,7 +113,7 @@ void fork_run_unstolen(fork_slot& slot, fork_slot& result) {
 void fork_drop_unstolen(fork_slot& slot) {
     whole_seat& w = *slot.stack->owner;
     if (!w.rt.report.observed()) return;
-    w.rt.report.branch(w.index, event_kind::joined, w.rt.id_of(w.top->slot), slot);
+    w.rt.report.branch(w.index, event_kind::joined, w.rt.slots.id_of(w.top->slot), slot);
 }
 std::uint64_t fork_next_identity(const fork_stack& stack) {
     return stack.owner->rt.next_identity(*stack.owner);
@@ -134,7 +134,7 @@ void enter_creator(const fork_stack& stack, creator& as, std::uint64_t of, std::
 void leave_creator(const fork_stack& stack, const creator& as) { runtime::leave(*stack.owner, as); }
 void fork_lost(fork_stack& stack, std::exception_ptr error) {
     runtime& rt = stack.owner->rt;
-    const char* name = rt.slot_at(stack.owner->top->slot).name;
+    const char* name = rt.slots.at(stack.owner->top->slot).name;
     rt.report_unobserved(name != nullptr ? name : "", std::move(error));
 }
 

@@ -15,8 +15,8 @@
 #include "core/control/seat_lease.hpp"
 #include "core/run/body_frame.hpp"
 #include "core/run/helper_floats.hpp"
+#include "core/slots/words.hpp"
 #include "core/task/stable_ids.hpp"
-#include "core/task/words.hpp"
 
 #include <algorithm>
 
@@ -71,7 +71,7 @@ private:
 class own_task {
 public:
     own_task() = default;
-    own_task(const runtime& rt, std::uint32_t index) : slot_(&rt.slot_at(index)) {}
+    own_task(const runtime& rt, std::uint32_t index) : slot_(&rt.slots.at(index)) {}
     explicit operator bool() const { return slot_ != nullptr; }
 
     void* storage() const { return slot_->storage; }
@@ -169,7 +169,7 @@ std::uint32_t make_own_task(runtime& rt, seat& w, const task_options& o) {
 inline bool wants_stable_ids(const runtime& rt) { return rt.identified(); }
 /// Returns the task's stable id, or 0 if nobody asks for stable ids.
 inline std::uint64_t stable_id_at(const runtime& rt, std::uint32_t index) {
-    const detail_block* const d = rt.identified() ? rt.detail_of(rt.slot_at(index)) : nullptr;
+    const detail_block* const d = rt.identified() ? rt.detail_of(rt.slots.at(index)) : nullptr;
     return d != nullptr ? d->stable_id : 0;
 }
 /// Returns the stable id of the part of `creator` that has this number or name.
@@ -214,11 +214,11 @@ public:
         std::uint32_t ends;
     };
     own_round(runtime& rt, seat& w, std::uint32_t parent, own_task first, size of)
-        : parent_(parent), environment_(rt.slot_at(parent).environment.load(relaxed)) {
+        : parent_(parent), environment_(rt.slots.at(parent).environment.load(relaxed)) {
         seat_counters::add(w.report.counters.created, of.count);
         runtime::count_creation(w, environment_, of.count);
         // relaxed: the share of the parent's own work keeps the count above 0.
-        rt.slot_at(parent).open.fetch_add(of.ends, relaxed);
+        rt.slots.at(parent).open.fetch_add(of.ends, relaxed);
         rt.link_parent(first.words(), parent);
         jump_ = first.words().jump.load(relaxed);
         depth_ = first.words().depth.load(relaxed);
@@ -278,7 +278,7 @@ inline own_task take_newest_below(seat& w, task_id parent) {
     const std::uint64_t id = ready_room::own_newest(w).value;
     if (id == 0) return {};
     const runtime& rt = w.rt;
-    const slot& s = rt.slot_at(index_of(id));
+    const slot& s = rt.slots.at(index_of(id));
     // The flag cannot mean a ticket of a batch here: a task with children of a module's kind has no
     // such tickets as children.
     if (!s.has(flag_own_kind) || !rt.is_below(s, parent) || !ready_room::take_own_newest(w))
@@ -289,14 +289,14 @@ inline own_task take_newest_below(seat& w, task_id parent) {
 // ---- running and ending ------------------------------------------------------------------------
 
 inline std::uint32_t running_slot(const seat& w) { return w.top->slot; }
-inline task_id running_id(const seat& w) { return w.rt.id_of(w.top->slot); }
-inline task_id id_at(const runtime& rt, std::uint32_t index) { return rt.id_of(index); }
+inline task_id running_id(const seat& w) { return w.rt.slots.id_of(w.top->slot); }
+inline task_id id_at(const runtime& rt, std::uint32_t index) { return rt.slots.id_of(index); }
 inline void* storage_at(const runtime& rt, std::uint32_t index) {
-    return rt.slot_at(index).storage;
+    return rt.slots.at(index).storage;
 }
 /// Returns the task's scope, or null if the task is in none.
 inline const scope* scope_at(const runtime& rt, std::uint32_t index) {
-    const task_environment* const e = rt.slot_at(index).environment.load(relaxed);
+    const task_environment* const e = rt.slots.at(index).environment.load(relaxed);
     return e != nullptr ? e->within : nullptr;
 }
 
@@ -343,7 +343,7 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
         }
     }
     if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
-        outcome* const cause = failed ? rt.share_outcome(rt.slot_at(parent)) : nullptr;
+        outcome* const cause = failed ? rt.share_outcome(rt.slots.at(parent)) : nullptr;
         rt.notify_dependents(w, index_of(id.value), head, cause);
         rt.drop(cause);
     }

@@ -55,7 +55,7 @@ void scheduler::wait(task_id id, help policy) { wait_for(id, no_limit, policy); 
 
 bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
     if (!id) return true;
-    if (!BRAID_EXPECT(rt_->options.assertion, rt_->state_of(id) != task_state::unknown,
+    if (!BRAID_EXPECT(rt_->options.assertion, rt_->slots.state_of(id) != task_state::unknown,
                       "wait only for ids that this scheduler has issued")) {
         return true;
     }
@@ -69,15 +69,15 @@ bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
 
 task_state scheduler::state(task_id id) const {
     rt_->point();
-    const task_state now = rt_->state_of(id);
-    const std::uint16_t failure = now == task_state::done ? rt_->failure_of(id) : 0;
+    const task_state now = rt_->slots.state_of(id);
+    const std::uint16_t failure = now == task_state::done ? rt_->slots.failure_of(id) : 0;
     if (failure == 0) return now;
     return (failure & detail::flag_cancel) != 0 ? task_state::cancelled : task_state::failed;
 }
 
 bool scheduler::done(task_id id) const {
     rt_->point();
-    return rt_->state_of(id) == task_state::done;
+    return rt_->slots.state_of(id) == task_state::done;
 }
 
 namespace {
@@ -150,19 +150,18 @@ void scheduler::resume() {
 }
 
 void scheduler::set_priority_table(const priority_level* levels, std::size_t count) {
-    const assertion_handler& misuse = rt_->options.assertion;
     const auto is_none = [](priority_level level) { return level > priority_level::high; };
-    if (!BRAID_EXPECT(misuse, count <= detail::task_room::categories,
+    if (!BRAID_EXPECT(rt_->options.assertion, count <= detail::slot_table::categories,
                       "a priority table has at most 256 entries") ||
-        !BRAID_EXPECT(misuse, count == 0 || levels != nullptr,
+        !BRAID_EXPECT(rt_->options.assertion, count == 0 || levels != nullptr,
                       "give set_priority_table() the levels that it counts") ||
-        !BRAID_EXPECT(misuse, std::none_of(levels, levels + count, is_none),
+        !BRAID_EXPECT(rt_->options.assertion, std::none_of(levels, levels + count, is_none),
                       "the levels of a priority table are low, normal and high")) {
         return;
     }
     rt_->point();
     for (std::size_t i = 0; i < count; ++i) {
-        rt_->set_level(static_cast<std::uint8_t>(i), levels[i]);
+        rt_->slots.set_level(static_cast<std::uint8_t>(i), levels[i]);
     }
     const seat_lease seat(*rt_, nullptr);
     rt_->requeue_by_table(*seat);
@@ -243,22 +242,23 @@ std::uint64_t scheduler::allocations() const { return rt_->memory.allocations();
 // ---- inside a task -----------------------------------------------------------------------------
 
 const char* task_context::name() const {
-    const char* text = state_.rt.slot_at(state_.seat->top->slot).name;
+    const char* text = state_.rt.slots.at(state_.seat->top->slot).name;
     return text != nullptr ? text : "";
 }
 task_environment task_context::environment() const {
-    const task_environment* e = state_.rt.slot_at(state_.seat->top->slot).environment.load(relaxed);
+    const auto* e = state_.rt.slots.at(state_.seat->top->slot).environment.load(relaxed);
     return e != nullptr ? *e : task_environment{};
 }
 unsigned task_context::seat() const { return state_.seat->index; }
 bool task_context::cancelled() const {
     state_.rt.point();
     return state_.rt.phase(relaxed) == detail::life::discarding ||
-           state_.rt.scope_cancelled(state_.rt.slot_at(state_.seat->top->slot));
+           state_.rt.scope_cancelled(state_.rt.slots.at(state_.seat->top->slot));
 }
 void task_context::wait(task_id id, help policy) {
     if (!id) return;
-    if (!BRAID_EXPECT(state_.rt.options.assertion, state_.rt.state_of(id) != task_state::unknown,
+    if (!BRAID_EXPECT(state_.rt.options.assertion,
+                      state_.rt.slots.state_of(id) != task_state::unknown,
                       "wait only for ids that this scheduler has issued")) {
         return;
     }
@@ -346,7 +346,7 @@ runtime& runtime_of(task_context& context) { return context.internals().rt; }
 
 void keep_value(task_context& context, closure_fn destroy) {
     const runtime& rt = context.internals().rt;
-    slot& s = rt.slot_at(context.internals().seat->top->slot);
+    slot& s = rt.slots.at(context.internals().seat->top->slot);
     s.invoke = destroy;
     rt.detail_of(s)->has_value.store(true, relaxed);  // published by the task's completion
 }
@@ -354,8 +354,8 @@ void keep_value(task_context& context, closure_fn destroy) {
 void wait_value(runtime& rt, task_id id) {
     // Usually the task was awaited before and has succeeded, so there is no wait. If it failed, the
     // wait below receives the failure.
-    const slot& s = rt.slot_at(index_of(id.value));
-    const bool done = rt.state_of(id) == task_state::done && !s.has(flag_failed);
+    const slot& s = rt.slots.at(id);
+    const bool done = rt.slots.state_of(id) == task_state::done && !s.has(flag_failed);
     if (done && rt.serial() == nullptr && !rt.report.observed()) return;
     const long_call call(rt);
     outcome* received = nullptr;
@@ -364,7 +364,7 @@ void wait_value(runtime& rt, task_id id) {
 }
 
 void* take_value(runtime& rt, task_id id) {
-    slot& s = rt.slot_at(index_of(id.value));
+    slot& s = rt.slots.at(id);
     // The failure comes first: a task whose child failed has a value, too, but counts as failed.
     if (s.has(flag_failed)) {
         outcome* result = rt.outcome_of(s);
@@ -374,23 +374,23 @@ void* take_value(runtime& rt, task_id id) {
 #if BRAID_HAS_EXCEPTIONS
     // The task was cancelled, or there was no memory for its error, or it is not complete. In the
     // last case the task asked for its own value, and wait_value() has reported that.
-    if (s.has(flag_cancel | flag_failed) || rt.is_open(id)) throw broken_promise{};
+    if (s.has(flag_cancel | flag_failed) || rt.slots.is_open(id)) throw broken_promise{};
 #endif
     return nullptr;
 }
 
 std::exception_ptr take_failure(runtime& rt, task_id id) {
-    const slot& s = rt.slot_at(index_of(id.value));
+    const slot& s = rt.slots.at(id);
     outcome* const result = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
     return result != nullptr ? rt.take_error(rt.share(result)) : nullptr;
 }
 void* value_of(runtime& rt, task_id id) {
-    slot& s = rt.slot_at(index_of(id.value));
+    slot& s = rt.slots.at(id);
     return rt.detail_of(s)->has_value.load(relaxed) ? s.storage : nullptr;
 }
 bool value_ready(runtime& rt, task_id id) {
     rt.point();
-    return rt.state_of(id) == task_state::done;
+    return rt.slots.state_of(id) == task_state::done;
 }
 
 void release_value(runtime& rt, task_id id) { rt.release_holder(*seat_lease(rt, nullptr), id); }

@@ -16,7 +16,7 @@ scope::scope(scheduler& s, const char* name, on_failure policy, const task_envir
     const detail::whole_seat* w = rt.bound();
     const bool inherits = environment.allocator == nullptr && environment.trace_id == 0;
     if (inherits && w != nullptr && w->top != nullptr) {
-        const auto* e = rt.slot_at(w->top->slot).environment.load(relaxed);
+        const auto* e = rt.slots.at(w->top->slot).environment.load(relaxed);
         if (e != nullptr) state_.environment = *e;
     }
     state_.environment.within = this;

@@ -52,9 +52,9 @@ namespace {
     draft d;
     if (w != nullptr && rt.report.plain_ways()) d = rt.open_plain(*w, o.within, o.name, o.kind);
     if (d.storage == nullptr) return open_slowly(rt, w, o);
-    rt.note_line(slot_of(d), index_of(d), o.where);
+    rt.slots.note_line(slot_of(d), index_of(d), o.where);
     if (rt.report.observed()) {
-        const task_id id = rt.id_of(index_of(d));
+        const task_id id = rt.slots.id_of(index_of(d));
         rt.report_spawned(rt.report.watcher(), *w, slot_of(d),
                           {.id = id, .parent = {}, .where = o.where, .ready_now = true});
     }

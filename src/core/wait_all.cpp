@@ -49,7 +49,7 @@ struct call_of_wait_all {
     wait_list::part part{before, {call.ids.data + first, count}, {}};
     for (std::size_t i = 0; i < count; ++i) {
         const task_id id = part.ids.data[i];
-        part.records[i].done.store(!id || !call.rt.is_open(id), relaxed);
+        part.records[i].done.store(!id || !call.rt.slots.is_open(id), relaxed);
     }
     wait_with_part(call, first + count, &part);
 }
@@ -67,7 +67,7 @@ bool wait_all(scheduler& s, task_ids ids, nanoseconds timeout, help policy) {
     for (std::size_t i = 0; i < ids.size; ++i) {
         // An id that is refused counts as complete, as in wait().
         (void)BRAID_EXPECT(rt.options.assertion,
-                           !ids.data[i] || rt.state_of(ids.data[i]) != task_state::unknown,
+                           !ids.data[i] || rt.slots.state_of(ids.data[i]) != task_state::unknown,
                            "wait only for ids that this scheduler has issued");
     }
     const detail::runtime::settling stays(rt);  // keeps `rt` alive, also while handlers run

@@ -45,7 +45,7 @@ TEST_P(CompletionOfScope, ThatWasAskedAndGoesOnEndsWithItsLastChild) {
     const completion_id c{armed};
     level.cancel();
     // Asked, and the question's share is gone.
-    const auto& word = s.internals().slot_at(c.task()).open;
+    const auto& word = s.internals().slots.at(c.task()).open;
     work_until(s, [&] {
         return asked == 1 &&
                (braid::detail::index_of(word.load()) & braid::detail::share_bits) == 1;

@@ -4,7 +4,7 @@
 #include "scale.hpp"
 #include "scheduler_test.hpp"
 
-#include "core/task/failed_slots.hpp"
+#include "core/slots/failed_slots.hpp"
 
 #include <memory>
 #include <vector>

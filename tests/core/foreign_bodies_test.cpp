@@ -163,7 +163,7 @@ TEST_P(ForeignBodies, OfAJobListRunInlineDoNotHaveTheSharedSeatBeforeTheyBegin) 
                                                                           const door& d) {
         if (++*number == 1) {
             std::thread opens([&] {
-                const auto& awaited = s.internals().slot_at(first->submission()).successors;
+                const auto& awaited = s.internals().slots.at(first->submission()).successors;
                 until([&] { return (awaited.load() & braid::detail::waited_bit) != 0; });
                 ++inside;
                 d.pass();

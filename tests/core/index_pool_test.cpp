@@ -1,5 +1,5 @@
 // The pool of slots: what it makes when it grows, and who waits for that.
-#include "core/task/index_pool.hpp"
+#include "core/slots/index_pool.hpp"
 
 #include <gtest/gtest.h>
 

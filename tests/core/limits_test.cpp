@@ -277,7 +277,7 @@ TEST_F(Limits, APriorityTableWithALevelThatIsNoneIsRefusedAsAWhole) {
     std::vector<level> table(257, level::high);
     s.set_priority_table(table.data(), 256);
     EXPECT_EQ(notes_.count(&recorder::misuse), 0U);
-    const auto entry = [&](std::uint8_t i) { return s.internals().level_of_category(i); };
+    const auto entry = [&](std::uint8_t i) { return s.internals().slots.level_of_category(i); };
     EXPECT_EQ(entry(0), level::high);
     EXPECT_EQ(entry(255), level::high);
 

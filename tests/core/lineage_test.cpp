@@ -170,7 +170,7 @@ TEST_P(Lineage, EachChildIsOneDeeperThanItsParent) {
     braid::scheduler s(options());
     const auto& rt = s.internals();
     std::atomic<int> wrong{0};
-    const auto depth = [&](braid::task_id id) { return rt.slot_at(id).depth.load(); };
+    const auto depth = [&](braid::task_id id) { return rt.slots.at(id).depth.load(); };
     s.wait(s.spawn([&](braid::task_context& task) {
         const braid::task_id parent = task.id();
         task.spawn_child([&, parent](braid::task_context& child) {

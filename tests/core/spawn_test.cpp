@@ -167,7 +167,7 @@ TEST_P(Ids, TwoToTheThirtyTwoReusesOfASlotRetireItAndNoIdComesBack) {
     const braid::task_id first = s.spawn([] {});
     s.wait(first);
     const std::uint32_t index = braid::detail::index_of(first.value);
-    braid::detail::slot& slot = rt.slot_at(index);
+    braid::detail::slot& slot = rt.slots.at(index);
     constexpr std::uint32_t last = braid::detail::last_generation;
     slot.open = braid::detail::join_word(last - 3, 0);
     slot.successors = braid::detail::join_word(last - 3, braid::detail::list_closed);
@@ -214,7 +214,7 @@ TEST_P(Ids, ASlotInItsLastGenerationIsRetiredAlsoWhenTheTaskIsRefused) {
     const braid::detail::pool_cache& cache = rt.bound()->slots;
     ASSERT_NE(cache.count, 0U);
     const std::uint32_t free_slot = cache.free[cache.count - 1];
-    braid::detail::slot& slot = rt.slot_at(free_slot);
+    braid::detail::slot& slot = rt.slots.at(free_slot);
     constexpr std::uint32_t last = braid::detail::last_generation;
     slot.open = braid::detail::join_word(last - 1, 0);
     slot.successors = braid::detail::join_word(last - 1, braid::detail::list_closed);

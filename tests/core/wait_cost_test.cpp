@@ -3,7 +3,7 @@
 #include "scheduler_test.hpp"
 
 #include "core/control/runtime.hpp"
-#include "core/task/words.hpp"
+#include "core/slots/words.hpp"
 #include "scale.hpp"
 
 #include <functional>
@@ -16,14 +16,14 @@ using braid_test::scaled;
 BRAID_SCHEDULER_TEST(WaitCost);
 
 bool is_waited_for(braid::scheduler& s, braid::task_id id) {
-    const braid::detail::slot& of = s.internals().slot_at(braid::detail::index_of(id.value));
+    const braid::detail::slot& of = s.internals().slots.at(braid::detail::index_of(id.value));
     const auto word = of.successors.load(std::memory_order_relaxed);
     return (static_cast<std::uint32_t>(word) & braid::detail::waited_bit) != 0;
 }
 
 /// Shares of the task's open work: its own until its body has returned, and one for each child.
 std::uint32_t open_work(braid::scheduler& s, braid::task_id id) {
-    const braid::detail::slot& of = s.internals().slot_at(braid::detail::index_of(id.value));
+    const braid::detail::slot& of = s.internals().slots.at(braid::detail::index_of(id.value));
     // acquire: pairs with the thread that drops a share; what it did before is seen.
     return braid::detail::index_of(of.open.load(std::memory_order_acquire));
 }

@@ -67,6 +67,23 @@ class check_parts(planted_tree):
             self.write("src/core/tasks/more.cpp", f"// {name}\nstruct {name};\n")
             self.expect_problem("src/core/tasks/more.cpp:2", f"'{name}'")
 
+    def test_a_pointer_upward_is_named_by_the_page_for_its_file_alone(self):
+        self.write("docs/architecture.md", PAGE + "```upward\nsrc/core/tasks/kind.hpp  runtime\n```\n")
+        self.write("src/core/tasks/kind.hpp", "class runtime;\nint (*invoke)(runtime& rt);\n")
+        code, output = self.check()
+        self.assertEqual(code, 0, output)
+        self.write("src/core/tasks/more.hpp", "class runtime;\n")
+        self.expect_problem("src/core/tasks/more.hpp:1", "'runtime'")
+
+    def test_a_pointer_upward_that_is_gone_is_a_row_that_is_out_of_date(self):
+        self.write("docs/architecture.md", PAGE + "```upward\nsrc/core/tasks/table.hpp  runtime\n```\n")
+        self.expect_problem("src/core/tasks/table.hpp", "'runtime', which is not there")
+
+    def test_the_tag_of_memory_is_not_the_whole(self):
+        self.write("src/core/tasks/more.cpp", "auto tag = memory_tag::runtime;\n")
+        code, output = self.check()
+        self.assertEqual(code, 0, output)
+
     def test_a_part_may_not_use_the_piece_of_a_seat_that_is_anothers(self):
         self.write("src/core/report/reporter.cpp", "int of(tasks_part&);\n")
         self.expect_problem("src/core/report/reporter.cpp:1", "'tasks_part'")

@@ -1,7 +1,7 @@
 // A suspended task goes on once, when all that it awaits is complete, or with the first of it, or
 // when it is cancelled; and each edge is given back once, by the one to whom it belongs (A1 to A3).
-#include "core/task/await_words.hpp"
-#include "core/task/words.hpp"
+#include "core/slots/await_words.hpp"
+#include "core/slots/words.hpp"
 
 #include "relacy_policy.hpp"
 

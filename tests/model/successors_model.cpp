@@ -1,7 +1,7 @@
 // A successor starts exactly once and sees every predecessor; a task completes exactly once and
 // sees every share; a stale id changes nothing and still says "over" truthfully (I1, I2, I3).
 #include "base/parker.hpp"
-#include "core/task/words.hpp"
+#include "core/slots/words.hpp"
 
 #include "relacy_policy.hpp"
 

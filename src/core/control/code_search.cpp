@@ -102,12 +102,12 @@ bool runtime::look_into_storage(code_search& to, const held_code& what, const sl
 }
 
 void runtime::search_task(code_search& to, std::uint32_t index) const {
-    const slot& s = slot_at(index);
+    const slot& s = slots.at(index);
     if (!has_callable(*this, s)) return;
     held_code what{.use = code_use::task,
                    .name = s.name != nullptr ? s.name : "",
                    .address = 0,
-                   .task = id_of(index)};
+                   .task = slots.id_of(index)};
     const code_range& where = to.where();
     if (s.has(flag_own_kind) && s.kind == &completion_kind) {
         const completion_facts& facts = completion_at(s);
@@ -135,13 +135,13 @@ void runtime::search_task(code_search& to, std::uint32_t index) const {
 /// Searches the captures of the tasks that a resting thread has begun but not ended.
 void runtime::search_running(code_search& to, const whole_seat& w) const {
     for (const running_task* t = w.top; t != nullptr; t = t->below) {
-        const slot& s = slot_at(t->slot);
+        const slot& s = slots.at(t->slot);
         // Other tasks are reported by search_task(), as if they had not begun, or by their module.
         if (s.has(flag_own_kind) || has_callable(*this, s)) continue;
         look_into_storage(to,
                           {.use = code_use::task,
                            .name = s.name != nullptr ? s.name : "",
-                           .task = id_of(t->slot)},
+                           .task = slots.id_of(t->slot)},
                           s);
     }
 }
@@ -158,7 +158,7 @@ bool runtime::is_running(task_id id) const {
 }
 
 bool runtime::cancel_at_rest(task_id id) {
-    slot& s = slot_at(id);
+    slot& s = slots.at(id);
     constexpr std::uint16_t others = flag_own_kind | flag_shared;
     if (s.has(others) || s.runner.load(relaxed) != UINT16_MAX || is_running(id)) return false;
     if (was_suspended(s)) return false;  // lists of what it awaits point to its frame
@@ -247,7 +247,7 @@ void runtime::search_stacks(code_search& to) {
 }
 
 void runtime::search_code(code_search& to) {
-    for (std::uint32_t index = 0; has_slot(index); ++index) search_task(to, index);
+    for (std::uint32_t index = 0; slots.has(index); ++index) search_task(to, index);
     search_handlers(to);
     holders_.show(to);
     search_stacks(to);

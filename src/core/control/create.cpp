@@ -77,7 +77,7 @@ runtime* runtime::create(const scheduler_options& given) {
     rt->add_to_seats(*spare);
     if (o.guests > 0) rt->add_seat(seat_kind::guest, 0, "guest");
     rt->set_guests(spare, rt->add_seat(seat_kind::guest, 0, "post"));
-    rt->reserve_slots(128 + 64 * static_cast<std::uint32_t>(workers));
+    rt->slots.reserve(128 + 64 * static_cast<std::uint32_t>(workers));
     rt->set_worker_count(static_cast<unsigned>(workers));
     return rt;
 }

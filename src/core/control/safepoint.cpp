@@ -72,7 +72,7 @@ void safepoint::forget(const code_range& code) {
 }
 
 bool safepoint::cancel(const held_code& what) {
-    const bool may = reached_ && what.use == code_use::task && rt_.is_open(what.task);
+    const bool may = reached_ && what.use == code_use::task && rt_.slots.is_open(what.task);
     return may && rt_.cancel_at_rest(what.task);
 }
 

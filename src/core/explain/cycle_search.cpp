@@ -15,14 +15,14 @@ void cycle_search::begin() {
 
 bool cycle_search::next(wait_room& rt, bool& in_part) {
     const needs facts(rt);
-    const std::uint32_t count = rt.slot_count();
+    const std::uint32_t count = rt.slots.count();
     // The call before found a cycle. Its nodes are finished now.
     for (unsigned i = from_; i < depth_; ++i) finish(path_[i].came.node);
     bool found = false;
     while (!found && at_ < std::min(stop_, count) && steps_ < most_steps) {
         const bool is_first = at_ == stop_ - most_starts;
-        const task_id start = rt.id_of(at_++);
-        found = rt.is_open(start) && search_from(facts, start) && is_still_there(facts);
+        const task_id start = rt.slots.id_of(at_++);
+        found = rt.slots.is_open(start) && search_from(facts, start) && is_still_there(facts);
         // The step limit cut this search short. The next scan starts with the same task, and gives
         // it up if its steps are not enough either.
         if (!found && depth_ != 0 && steps_ >= most_steps && !is_first) --at_;

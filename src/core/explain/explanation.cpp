@@ -13,13 +13,13 @@ void explanation::write(task_id id) {
     constexpr unsigned most = 8;
     task_id seen[most];
     const unsigned index = index_of(id.value), generation = generation_of(id.value);
-    const task_state state = rt_.state_of(id);
+    const task_state state = rt_.slots.state_of(id);
     if (state == task_state::unknown) {
         return to_.add("Task #%u.%u was never issued by '%s'.", index, generation,
                        rt_.options.name);
     }
     if (state != task_state::open) {
-        const unsigned failure = rt_.failure_of(id);
+        const unsigned failure = rt_.slots.failure_of(id);
         const char* const how = failure == 0                   ? ""
                                 : (failure & flag_cancel) != 0 ? ": it was cancelled"
                                                                : ": it failed";
@@ -42,7 +42,7 @@ void explanation::write(task_id id) {
 /// Begins the text. If `id` is a completion that another task or a user thread has to end, the text
 /// is about the task that waits for it.
 task_id explanation::say_first(task_id id) {
-    const slot& s = rt_.slot_at(id);
+    const slot& s = rt_.slots.at(id);
     const bool armed =
         state_of_completion(s.open, generation_of(id.value)) == completion_now::armed;
     const std::uint32_t waits = s.parent.load(acquire);
@@ -51,7 +51,7 @@ task_id explanation::say_first(task_id id) {
         to_.add(" ");
         return say_what_it_does(id);
     }
-    say_name(rt_.id_of(waits));
+    say_name(rt_.slots.id_of(waits));
     if (says_event_of(id, " waits for ")) return {};
     to_.add(" waits at ");
     say_name(id);
@@ -62,11 +62,11 @@ task_id explanation::say_first(task_id id) {
 /// Returns the task that this task waits for, whose name ends the text, or an empty id.
 task_id explanation::say_what_it_does(task_id id) {
     const held_task held(rt_, seat_, id);
-    if (!rt_.is_open(id)) {
+    if (!rt_.slots.is_open(id)) {
         to_.add("is complete by now");
         return {};
     }
-    const slot& s = rt_.slot_at(id);
+    const slot& s = rt_.slots.at(id);
     const completion_now what = state_of_completion(s.open, generation_of(id.value));
     if (what == completion_now::armed) {
         say_of_completion(id, static_cast<bool>(held));
@@ -147,7 +147,7 @@ explanation::awaited explanation::say_of_wait(const wait_record& r) {
     to_.add(r.limited ? "waits for a limited time for " : "waits for ");
     // Ids are checked first, because ids of the last generations look like addresses.
     const task_id task{r.key};
-    if (rt_.state_of(task) != task_state::unknown) return {.task = task, .all_of = nullptr};
+    if (rt_.slots.state_of(task) != task_state::unknown) return {.task = task, .all_of = nullptr};
     if (const void* const key = scope_of_key(r.key); key != nullptr) {
         const auto& all = *static_cast<const scope_state*>(key);
         all.name != nullptr ? to_.add("the scope '%s'", all.name) : to_.add("a scope");
@@ -176,11 +176,11 @@ void explanation::say_of_event(const event& e) {
 /// Writes the number of an open task in the scope. The scope may be destroyed by now, so its
 /// address is only compared.
 void explanation::say_one_of(const task_environment& scope) {
-    const std::uint32_t count = rt_.slot_count();
+    const std::uint32_t count = rt_.slots.count();
     for (std::uint32_t i = 0; i < count; ++i) {
-        const task_id open = rt_.id_of(i);
-        const bool is_in = rt_.slot_at(i).environment.load(relaxed) == &scope;
-        if (!is_in || !rt_.is_open(open)) continue;
+        const task_id open = rt_.slots.id_of(i);
+        const bool is_in = rt_.slots.at(i).environment.load(relaxed) == &scope;
+        if (!is_in || !rt_.slots.is_open(open)) continue;
         to_.add(", and so for ");
         waits_for_other_ = true;
         return say_number(open);
@@ -200,11 +200,11 @@ bool explanation::says_event_of(task_id completion, const char* before) {
 
 void explanation::say_of_completion(task_id id, bool is_held) {
     if (says_event_of(id, "comes with ")) return;
-    if (!is_promised(rt_.slot_at(id).open)) {
+    if (!is_promised(rt_.slots.at(id).open)) {
         return to_.add("is a channel or the like: another task or thread has to serve it");
     }
     // The data of a completion does not change while it is held.
-    const bool sleeps = is_held && completion_at(rt_.slot_at(id)).due_is_well;
+    const bool sleeps = is_held && completion_at(rt_.slots.at(id)).due_is_well;
     to_.add(sleeps ? "ends at its time" : "is a completion that nobody has settled yet");
 }
 
@@ -212,11 +212,11 @@ task_id explanation::say_of_dependencies(task_id id) {
     task_id first;
     unsigned others = 0;
     rt_.any_predecessor(id, [&](task_id from) {
-        if (!rt_.is_open(from)) return false;
+        if (!rt_.slots.is_open(from)) return false;
         first ? static_cast<void>(++others) : static_cast<void>(first = from);
         return false;
     });
-    const bool suspended = may_be_suspended(rt_, rt_.slot_at(id));
+    const bool suspended = may_be_suspended(rt_, rt_.slots.at(id));
     if (!first) {
         to_.add(suspended ? "is about to go on" : "is being built: finish() was not called yet");
         return {};
@@ -229,11 +229,11 @@ task_id explanation::say_of_dependencies(task_id id) {
 
 /// Returns an open child, or an empty id. `others` gets the number of further open children.
 task_id explanation::first_child(task_id id, unsigned& others) const {
-    const std::uint32_t count = rt_.slot_count();
+    const std::uint32_t count = rt_.slots.count();
     task_id first;
     for (std::uint32_t i = 0; i < count; ++i) {
-        const task_id child = rt_.id_of(i);
-        if (!rt_.is_below(rt_.slot_at(i), id) || !rt_.is_open(child)) continue;
+        const task_id child = rt_.slots.id_of(i);
+        if (!rt_.is_below(rt_.slots.at(i), id) || !rt_.slots.is_open(child)) continue;
         first ? static_cast<void>(++others) : static_cast<void>(first = child);
     }
     return first;
@@ -241,7 +241,7 @@ task_id explanation::first_child(task_id id, unsigned& others) const {
 
 task_id explanation::say_of_children(task_id id, task_id first, unsigned others) {
     if (!first) {
-        to_.add(rt_.slot_at(id).has(flag_built)
+        to_.add(rt_.slots.at(id).has(flag_built)
                     ? "has run, and is complete after finish(), which was not called yet"
                     : "has run, and is about to be complete");
         return {};
@@ -255,7 +255,7 @@ task_id explanation::say_of_children(task_id id, task_id first, unsigned others)
 /// Returns true if the task waits in line for a resource, and writes so. The task is held open, so
 /// the resources that it uses are alive.
 bool explanation::is_in_line(task_id id, task_id& holder) {
-    const slot& s = rt_.slot_at(id);
+    const slot& s = rt_.slots.at(id);
     if (!rt_.uses_resources(s)) return false;
     for (resource* const r : rt_.used_by(s)) {
         if (!rt_.stands_in_line(r->internals(), index_of(id.value))) continue;
@@ -277,8 +277,8 @@ task_id explanation::say_holder(const resource& r) {
         const unsigned depth = std::min<unsigned>(record.depth, wait_seat::shown_depth);
         for (unsigned i = 0; i < depth; ++i) {
             const task_id body{w.frames[i].task()};
-            if (!body || !rt_.uses_resources(rt_.slot_at(body))) continue;
-            const auto held = rt_.held_by(rt_.slot_at(body));
+            if (!body || !rt_.uses_resources(rt_.slots.at(body))) continue;
+            const auto held = rt_.held_by(rt_.slots.at(body));
             if (std::find(held.begin(), held.end(), &r) == held.end()) continue;
             to_.add(", held by ");
             writer_.name_below_wait(body);

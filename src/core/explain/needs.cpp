@@ -25,7 +25,7 @@ bool needs::next_of_end(const need_node& of, need_cursor& cursor, dependent& fou
     if (cursor.part == 0) {
         cursor.part = successors;
         // acquire: pairs with push_edge(), which has written the edge.
-        cursor.at = first_edge(rt_.slot_at(of.task).successors.load(acquire));
+        cursor.at = first_edge(rt_.slots.at(of.task).successors.load(acquire));
         if (parent_of(of.task, found)) return true;
     }
     if (cursor.part == successors) {
@@ -40,11 +40,11 @@ bool needs::next_of_end(const need_node& of, need_cursor& cursor, dependent& fou
 }
 
 bool needs::parent_of(task_id id, dependent& found) const {
-    const std::uint32_t parent = rt_.slot_at(id).parent.load(acquire);
-    if (parent == no_index || !rt_.has_slot(parent)) return false;
-    found = {.node = {.task = rt_.id_of(parent)}, .why = need::child};
+    const std::uint32_t parent = rt_.slots.at(id).parent.load(acquire);
+    if (parent == no_index || !rt_.slots.has(parent)) return false;
+    found = {.node = {.task = rt_.slots.id_of(parent)}, .why = need::child};
     // The task has a share of its parent's work.
-    return rt_.is_open(id);
+    return rt_.slots.is_open(id);
 }
 
 /// Returns true if the waiting task may go on without this predecessor, because a cancellation may
@@ -68,14 +68,14 @@ bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) co
         const task_id from{e.from.load(acquire)}, to{e.to.load(acquire)};
         const std::uint8_t await = e.await.load(acquire);
         const std::uint32_t next = e.next.load(acquire);
-        if (from != id || !rt_.is_open(id)) break;
+        if (from != id || !rt_.slots.is_open(id)) break;
         cursor.at = next;
-        if (await == edge_torn || await == edge_notified || !rt_.is_open(to)) continue;
-        const slot& s = rt_.slot_at(to);
+        if (await == edge_torn || await == edge_notified || !rt_.slots.is_open(to)) continue;
+        const slot& s = rt_.slots.at(to);
         if (s.waits_for.load(acquire) == 0 || may_go_on_without(e, s, to)) continue;
         found = {.node = {.task = to},
                  .why = may_be_suspended(rt_, s) ? need::awaits : need::after};
-        if (rt_.is_open(to)) return true;
+        if (rt_.slots.is_open(to)) return true;
     }
     return false;
 }
@@ -99,7 +99,7 @@ bool needs::next_waiter(task_id id, need_cursor& cursor, dependent& found) const
     const auto is_next = [&](const wait_record& r) {
         return body_in_wait(r, found) && n++ == cursor.at;
     };
-    if (!rt_.lot().look_at(id.value, is_next) || !rt_.is_open(id)) return false;
+    if (!rt_.lot().look_at(id.value, is_next) || !rt_.slots.is_open(id)) return false;
     ++cursor.at;
     found.why = need::waits;
     return true;
@@ -107,15 +107,15 @@ bool needs::next_waiter(task_id id, need_cursor& cursor, dependent& found) const
 
 /// A scope is alive while a thread waits for it. The tasks in it have its environment's address.
 bool needs::next_scope_waiter(task_id id, need_cursor& cursor, dependent& found) const {
-    const task_environment* const in = rt_.slot_at(id).environment.load(acquire);
-    if (in == nullptr || !rt_.is_open(id)) return false;
+    const task_environment* const in = rt_.slots.at(id).environment.load(acquire);
+    if (in == nullptr || !rt_.slots.is_open(id)) return false;
     std::uint32_t n = 0;
     const auto is_next = [&](const wait_record& r) {
         const auto* const all = static_cast<const scope_state*>(scope_of_key(r.key));
         return all != nullptr && !r.is_task && &all->environment == in && body_in_wait(r, found) &&
                n++ == cursor.at;
     };
-    if (!rt_.lot().look_at_all(is_next) || !rt_.is_open(id)) return false;
+    if (!rt_.lot().look_at_all(is_next) || !rt_.slots.is_open(id)) return false;
     ++cursor.at;
     found.why = need::scope;
     return true;
@@ -137,7 +137,7 @@ bool needs::next_of_body(const need_node& of, need_cursor& cursor, dependent& fo
     if (cursor.part == 0) {
         cursor.part = below;
         found = {.node = {.task = of.task}, .why = need::own_body};
-        if (rt_.is_open(of.task)) return true;
+        if (rt_.slots.is_open(of.task)) return true;
     }
     if (cursor.part == below) {
         cursor.part = line;
@@ -159,7 +159,7 @@ bool needs::next_of_body(const need_node& of, need_cursor& cursor, dependent& fo
 /// several holders, because another holder may release the resource first.
 bool needs::next_in_line(const need_node& of, need_cursor& cursor, dependent& found) const {
     bool is_found = false;
-    with_stack_of(of, [&] { is_found = next_in_lines(rt_.slot_at(of.task), cursor, found); });
+    with_stack_of(of, [&] { is_found = next_in_lines(rt_.slots.at(of.task), cursor, found); });
     return is_found;
 }
 

@@ -65,8 +65,8 @@ struct need_cursor {
 /// Returns true if the id is an open task's. Completions do not count: each is a part of the task
 /// that awaits it.
 inline bool is_open_task(const wait_room& rt, task_id id) {
-    const completion_now what = state_of_completion(rt.slot_at(id).open, generation_of(id.value));
-    return what == completion_now::another_task && rt.is_open(id);
+    const completion_now what = state_of_completion(rt.slots.at(id).open, generation_of(id.value));
+    return what == completion_now::another_task && rt.slots.is_open(id);
 }
 
 class needs {

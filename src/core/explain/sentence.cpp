@@ -2,7 +2,7 @@
 
 #include "braid/core/resource.hpp"
 #include "core/life/completion_word.hpp"
-#include "core/task/words.hpp"
+#include "core/slots/words.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -21,7 +21,7 @@ void sentence::add(const char* format, ...) {
 
 held_task::held_task(wait_room& rt, wait_seat* seat, task_id id) : rt_(rt), seat_(seat), id_(id) {
     if (seat == nullptr) return;
-    slot& s = rt.slot_at(id);
+    slot& s = rt.slots.at(id);
     const std::uint32_t generation = generation_of(id.value);
     // acquire: what is read from the slot is this task's data, or else adding the share fails.
     if (state_in(s.successors, generation) != task_state::open) return;
@@ -43,13 +43,13 @@ void task_writer::name_in(const slot& s, task_id id) {
     } else {
         to_.add("task #%u.%u", index_of(id.value), generation_of(id.value));
     }
-    if (const source_line at = rt_.line_of(id); at.file != nullptr) {
+    if (const source_line at = rt_.slots.line_of(id); at.file != nullptr) {
         to_.add(" (%s:%u)", at.file, static_cast<unsigned>(at.line));
     }
 }
 
 void task_writer::name(const need_node& n) {
-    const slot& s = rt_.slot_at(n.task);
+    const slot& s = rt_.slots.at(n.task);
     if (n.is_body()) {
         const auto write = [&] { name_in(s, n.task); };
         if (needs(rt_).with_stack_of(n, write)) return;

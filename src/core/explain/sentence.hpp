@@ -58,7 +58,7 @@ public:
     /// Writes "'load a'", or "task #7.1" if there is no name, or none can be read.
     void name(const need_node& n);
     /// Writes the name of a task whose body cannot end during the call.
-    void name_below_wait(task_id id) { name_in(rt_.slot_at(id), id); }
+    void name_below_wait(task_id id) { name_in(rt_.slots.at(id), id); }
     /// Writes why a task, or a body that waits, needs `needed`, as in "waits for 'load b'".
     void need_of(const dependent& d, const need_node& needed);
 

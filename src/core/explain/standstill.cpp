@@ -31,9 +31,9 @@ bool is_outside(const wait_seat& w) {
 
 bool anything_is_promised(const wait_room& rt, const scheduler_statistics& sum) {
     if (sum.outside() == 0) return false;
-    const std::uint32_t slots = rt.slot_count();
+    const std::uint32_t slots = rt.slots.count();
     for (std::uint32_t i = 0; i < slots; ++i) {
-        if (is_promised(rt.slot_at(i).open)) return true;
+        if (is_promised(rt.slots.at(i).open)) return true;
     }
     return false;
 }
@@ -47,7 +47,7 @@ bool any_wait_is_limited(wait_room& rt) {
 
 bool somebody_waits_for_a_task(wait_room& rt) {
     return rt.lot().look_at_all([&](const wait_record& r) {
-        return !r.is_task && rt.state_of(task_id{r.key}) == task_state::open;
+        return !r.is_task && rt.slots.state_of(task_id{r.key}) == task_state::open;
     });
 }
 
@@ -120,9 +120,9 @@ standstill::seen standstill::look_outside(const wait_room& rt, std::uint64_t pro
 namespace {
 
 std::uint32_t count_open(const wait_room& rt) {
-    const std::uint32_t slots = rt.slot_count();
+    const std::uint32_t slots = rt.slots.count();
     std::uint32_t open = 0;
-    for (std::uint32_t i = 0; i < slots; ++i) open += is_open_task(rt, rt.id_of(i));
+    for (std::uint32_t i = 0; i < slots; ++i) open += is_open_task(rt, rt.slots.id_of(i));
     return open;
 }
 
@@ -131,11 +131,11 @@ std::uint32_t count_open(const wait_room& rt) {
 bool name_some(wait_room& rt, wait_seat& looker, sentence& to, bool wait_for_another) {
     constexpr unsigned most_named = 4;
     constexpr std::uint32_t most_looked_at = 256;
-    const std::uint32_t slots = rt.slot_count();
+    const std::uint32_t slots = rt.slots.count();
     unsigned named = 0;
     for (std::uint32_t i = 0, at = 0; i < slots && at < most_looked_at; ++i) {
-        const task_id id = rt.id_of(i);
-        if (!rt.is_open(id)) continue;
+        const task_id id = rt.slots.id_of(i);
+        if (!rt.slots.is_open(id)) continue;
         ++at;
         sentence one;
         if (explanation(rt, &looker, one).write_step(id) != wait_for_another) continue;

@@ -15,7 +15,7 @@ namespace detail {
         give_edge(w, e);
         return false;
     }
-    slot& to = slot_at(successor);
+    slot& to = slots.at(successor);
     detail_block& d = *detail_of(to);
     arrived how = arrived::first;
     std::uint32_t shares = 1;

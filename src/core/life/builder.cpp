@@ -10,7 +10,7 @@ task_id life_room::build_empty(draft d) const {
     slot& s = slot_of(d);
     s.invoke = nullptr;
     s.flags.fetch_or(flag_empty, relaxed);
-    return id_of(index_of(d));
+    return slots.id_of(index_of(d));
 }
 
 void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
@@ -28,12 +28,12 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     }
     // The shares of the builder, and of the handle that would have been made, are dropped.
     if (built) own_work_done(w, index);
-    if (owned) release_holder(w, id_of(index));
+    if (owned) release_holder(w, slots.id_of(index));
 }
 
 void life_room::finish_building(life_seat& w, task_id id, bool cancel) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     if (cancel) s.mark(flag_cancel);
     const bool empty = s.has(flag_empty);
     if (empty) drop_wait(s.waits_for) ? make_ready(w, index, {}) : announce_needs(w, id);
@@ -44,7 +44,7 @@ void life_room::finish_building(life_seat& w, task_id id, bool cancel) {
 /// and needs no particular thread. A completion needs no task to run. If the task gets other needs
 /// once it has begun, it announces them itself.
 bool life_room::needs_only_itself(task_id id) const {
-    const slot& s = slot_at(id);
+    const slot& s = slots.at(id);
     if (state_of_completion(s.open, generation_of(id.value)) != completion_now::another_task) {
         return true;
     }
@@ -63,12 +63,12 @@ void life_room::announce_needs(const life_seat& w, task_id id) {
 
 bool life_room::add_dependency(life_seat& w, task_id id, task_id predecessor) {
     const std::uint32_t index = index_of(id.value);
-    if (!BRAID_EXPECT(options.assertion, slot_at(index).has(flag_empty),
+    if (!BRAID_EXPECT(options.assertion, slots.at(index).has(flag_empty),
                       "give predecessors in begin(); only an empty task takes them later")) {
         return false;
     }
     if (!BRAID_EXPECT(options.assertion, predecessor != id, "a task cannot wait for itself") ||
-        !BRAID_EXPECT(options.assertion, state_of(predecessor) != task_state::unknown,
+        !BRAID_EXPECT(options.assertion, slots.state_of(predecessor) != task_state::unknown,
                       "the predecessor's id was never issued by this scheduler") ||
         !BRAID_EXPECT(options.assertion, !waits_for_transitively(predecessor, id),
                       "the predecessor waits for this task already: that would be a cycle")) {
@@ -79,7 +79,7 @@ bool life_room::add_dependency(life_seat& w, task_id id, task_id predecessor) {
     if (edge == link::failed) cancel_with(w, index, predecessor);
     if (report.observed()) report.event(w.index, event_kind::edge, id, predecessor);
     if (edge == link::made) {
-        inherit_priority(w, predecessor, level_of(slot_at(index)));
+        inherit_priority(w, predecessor, slots.level_of(slots.at(index)));
         announce_needs(w, id);
     }
     return true;

@@ -107,8 +107,8 @@ private:
 
 template <class F>
 void completion_lists::each_open(life_seat& w, F&& f) {
-    for (std::uint32_t index = 0; index < slot_count(); ++index) {
-        slot& s = slot_at(index);
+    for (std::uint32_t index = 0; index < slots.count(); ++index) {
+        slot& s = slots.at(index);
         if (!is_outside(s) || !hold_completion(s.open, s.generation())) continue;
         f(index);
         if (drop_completion(s.open)) put_completion(w, index);

@@ -24,7 +24,7 @@
 // The operations are free functions over the word, so that the model checker compiles this very
 // code.
 
-#include "core/task/words.hpp"
+#include "core/slots/words.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {

@@ -44,7 +44,7 @@ completion_id completions_room::await_outside(life_seat& w, std::uint32_t runnin
     if (!has_room_for_edge(w)) return {};
     constexpr awaited_by as[] = {awaited_by::body, awaited_by::body_that_sleeps,
                                  awaited_by::body_inside};
-    return make(w, id_of(running), with, as[static_cast<unsigned>(by)]);
+    return make(w, slots.id_of(running), with, as[static_cast<unsigned>(by)]);
 }
 
 completion_id completions_room::make(life_seat& w, task_id running, completion_options& with,
@@ -52,9 +52,9 @@ completion_id completions_room::make(life_seat& w, task_id running, completion_o
     const bool more = with.keep || with.deadline.value != no_limit.value;
     const std::uint32_t extra = more ? take_extra(w) : no_index;
     if (more && extra == no_index) return {};
-    const std::uint32_t index = take_slot(w);
+    const std::uint32_t index = slots.take(w.slots);
     if (index != no_index) {
-        slot& s = slot_at(index);
+        slot& s = slots.at(index);
         open_words(s.open, s.successors, s.generation() + 1, what_it_is(by) | 1);
         if (!identified() || fill_detail(w, s, {.where = {}}, draft_kind::spawned)) {
             completion_facts& facts = *::new (static_cast<void*>(s.storage)) completion_facts;
@@ -67,7 +67,7 @@ completion_id completions_room::make(life_seat& w, task_id running, completion_o
             return arm(w, index, running, with, by);
         }
         close_unused(s.successors, s.generation());
-        clean_and_give_slot(w, index);
+        slots.clean_and_give(w.slots, index);
     }
     if (more) give_extra(w, extra);
     return {};
@@ -75,8 +75,8 @@ completion_id completions_room::make(life_seat& w, task_id running, completion_o
 
 completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id running,
                                     const completion_options& with, awaited_by by) {
-    slot& p = slot_at(running);
-    slot& s = slot_at(index);
+    slot& p = slots.at(running);
+    slot& s = slots.at(index);
     s.name = with.name != nullptr ? with.name : p.name;
     s.kind = &completion_kind;
     s.module = p.module;
@@ -87,7 +87,7 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
     s.environment.store(p.environment.load(relaxed), relaxed);
     s.waits_for.store(1, relaxed);
     link_parent(s, index_of(running.value));
-    const task_id id = id_of(index);
+    const task_id id = slots.id_of(index);
     if (by != awaited_by::nobody) {
         // The completion needs no share of the parent, because the suspended body keeps the parent
         // open. The edge resumes the body, and passes a failure to it. It is linked before the
@@ -99,10 +99,10 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
         p.open.fetch_add(1, relaxed);
     }
     seat_counters::add(w.report.counters.deferred);
-    note_line(s, index, with.where);
+    slots.note_line(s, index, with.where);
     if (report.observed()) {
         const spawn_facts facts{.where = with.where,
-                                .level = level_of(s),
+                                .level = slots.level_of(s),
                                 .stable_id = identified() ? identity(id) : 0};
         report.watcher().on_event({.kind = event_kind::deferred,
                                    .seat = w.index,
@@ -137,7 +137,7 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
 /// timer; the completion is then settled.
 bool completions_room::arm_deadline(life_seat& w, task_id id, nanoseconds deadline) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     timer_id& timer = extra_at(completion_at(s).extra).timer;
     timer = arm_timer({.deadline = deadline_after(clock(), deadline),
                        .call = {.due = &ask_late,
@@ -158,7 +158,7 @@ const char* completions_room::why_not_settled_outside(completion_id id) const {
     const std::uint32_t generation = generation_of(id.value);
     // relaxed: what an id stands for never changes.
     const std::uint64_t word =
-        has_slot(index_of(id.value)) ? slot_at(id.task()).open.load(relaxed) : 0;
+        slots.has(index_of(id.value)) ? slots.at(id.task()).open.load(relaxed) : 0;
     if (generation == 0 || generation > generation_of(word) ||
         (generation == generation_of(word) &&
          (index_of(word) & (completion_deferred | completion_awaited)) == 0)) {
@@ -171,8 +171,8 @@ const char* completions_room::why_not_settled_outside(completion_id id) const {
 }
 
 bool completions_room::is_settled(completion_id id) const {
-    if (generation_of(id.value) == 0 || !has_slot(index_of(id.value))) return false;
-    const slot& s = slot_at(id.task());
+    if (generation_of(id.value) == 0 || !slots.has(index_of(id.value))) return false;
+    const slot& s = slots.at(id.task());
     switch (state_of_completion(s.open, generation_of(id.value))) {
         case completion_now::another_task:
         case completion_now::armed:
@@ -180,7 +180,7 @@ bool completions_room::is_settled(completion_id id) const {
         case completion_now::settled:
             return true;
         case completion_now::gone:
-            return state_of(id.task()) == task_state::done;
+            return slots.state_of(id.task()) == task_state::done;
     }
     return false;
 }
@@ -188,7 +188,7 @@ bool completions_room::is_settled(completion_id id) const {
 bool completions_room::settle_completion(life_seat& w, completion_id id,
                                          const completion_result& result) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     const bool plain = result.code == 0 && result.error == nullptr && !report.observed();
     if (plain && claim_and_drop_completion(s.open, generation_of(id.value))) {
         complete(w, index);
@@ -203,7 +203,7 @@ bool completions_room::settle_completion(life_seat& w, completion_id id,
 
 bool completions_room::settle_as_cancelled(life_seat& w, completion_id id) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     if (!claim_completion(s.open, generation_of(id.value))) return false;
     report_settled(w, id.task());
     record_failure(w, index, nullptr, 0);
@@ -214,7 +214,7 @@ bool completions_room::settle_as_cancelled(life_seat& w, completion_id id) {
 
 bool completions_room::try_settle_completion(life_seat& w, completion_id id, int code) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     if (!has_room(w)) return false;
     if (!claim_completion(s.open, generation_of(id.value))) return false;
     report_settled(w, id.task());
@@ -227,18 +227,18 @@ bool completions_room::try_settle_completion(life_seat& w, completion_id id, int
 
 void completions_room::report_settled(life_seat& w, task_id id) const {
     if (!report.observed()) return;
-    const slot& s = slot_at(id);
-    report.event(w.index, event_kind::settled, id_of(s.parent.load(relaxed)), id, s.name);
+    const slot& s = slots.at(id);
+    report.event(w.index, event_kind::settled, slots.id_of(s.parent.load(relaxed)), id, s.name);
 }
 
 void completions_room::fail(life_seat& w, std::uint32_t index, const completion_result& result) {
-    record_failure(w, index, error_of(result, name_of(slot_at(index))), 0);
+    record_failure(w, index, error_of(result, name_of(slots.at(index))), 0);
 }
 
 // ---- asked, and finished -----------------------------------------------------------------------
 
 void completions_room::run_completion(life_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     // acquire: pairs with the drop of the last share (C3).
     const std::uint32_t low = index_of(s.open.load(acquire));
     if ((low & completion_shares) == 0) return complete(w, index);
@@ -254,8 +254,8 @@ bool completions_room::holds_something(const completion_facts& facts) const {
 /// it keeps an object alive. Returns true if this call has claimed it. The caller then drops two
 /// shares: the one of the question and the one of the party that settles.
 bool completions_room::end_if_possible(life_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
-    const task_id id = id_of(index);
+    slot& s = slots.at(index);
+    const task_id id = slots.id_of(index);
     completion_facts& facts = completion_at(s);
     const bool lets_go = facts.hint.ask != nullptr ? facts.hint.ask(facts.hint.data, {id.value})
                                                    : !holds_something(facts);
@@ -267,7 +267,7 @@ bool completions_room::end_if_possible(life_seat& w, std::uint32_t index) {
 }
 
 void completions_room::end_completion(life_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     completion_facts& facts = completion_at(s);
     const std::uint32_t parent = s.parent.load(relaxed);
     if (scope_of(s.environment.load(relaxed)) != nullptr) unlist(index);
@@ -302,9 +302,9 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     } else if (result != nullptr) {
         adopt(w, parent, result, s.ordinal.load(relaxed));
     } else {
-        mark_unrecorded(slot_at(parent), flag_failed);
+        mark_unrecorded(slots.at(parent), flag_failed);
     }
-    clean_and_give_slot(w, index);
+    slots.clean_and_give(w.slots, index);
     if (awaited) return;
     seat_counters::add(w.report.counters.settled);
     own_work_done(w, parent);
@@ -317,13 +317,13 @@ std::size_t completions_room::show_completions(life_seat& w, completion_info* ro
     std::size_t count = 0;
     const std::int64_t now = active_policy::coarse_now();
     each_open(w, [&](std::uint32_t index) {
-        const slot& s = slot_at(index);
+        const slot& s = slots.at(index);
         const std::uint32_t parent = s.parent.load(relaxed);
         if (count < capacity) {
-            rows[count] = {.id = {id_of(index).value},
-                           .task = id_of(parent),
+            rows[count] = {.id = {slots.id_of(index).value},
+                           .task = slots.id_of(parent),
                            .name = name_of(s),
-                           .task_name = name_of(slot_at(parent)),
+                           .task_name = name_of(slots.at(parent)),
                            .module = s.module,
                            .age = nanoseconds{now - completion_at(s).armed_at}};
         }

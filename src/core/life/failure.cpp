@@ -9,7 +9,7 @@ namespace detail {
 
 void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception_ptr error,
                                std::uint32_t ordinal, const char* by) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     scope_state* const in = scope_of(s.environment.load(relaxed));
     // release: pairs with scope_cancelled(). A task that suspends, or a completion that is armed,
     // after the first failure sees the flag, so later failures need not scan the lists again.
@@ -30,7 +30,7 @@ void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception
 void life_room::cancel_waits_of(life_seat& w, const scope_state& of) {
     ask_all_of(w, of);
     end_listed_waits(w, of, [&](std::uint32_t index, std::uint32_t shares) {
-        if (drop_waits(slot_at(index).waits_for, shares)) make_ready(w, index, {});
+        if (drop_waits(slots.at(index).waits_for, shares)) make_ready(w, index, {});
     });
 }
 

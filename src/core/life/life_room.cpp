@@ -11,7 +11,7 @@ namespace detail {
 
 bool life_room::add_to_parent(slot& s, task_id parent) {
     const std::uint32_t index = index_of(parent.value);
-    slot& p = slot_at(index);
+    slot& p = slots.at(index);
     const bool added = add_open_work(p.open, generation_of(parent.value));
     if (!BRAID_EXPECT(options.assertion, added,
                       "the parent completed before its child was added")) {
@@ -28,23 +28,23 @@ const task_environment* life_room::environment_for(const life_seat& w,
     if (o.environment != nullptr) return o.environment;
     // If the parent is complete by now, this may read another task's environment. add_to_parent()
     // then refuses the new task.
-    if (o.parent) return slot_at(o.parent).environment.load(relaxed);
-    return w.top != nullptr ? slot_at(w.top->slot).environment.load(relaxed) : nullptr;
+    if (o.parent) return slots.at(o.parent).environment.load(relaxed);
+    return w.top != nullptr ? slots.at(w.top->slot).environment.load(relaxed) : nullptr;
 }
 
 /// Makes the task wait for `predecessor`. Returns false if there is no memory, or if the dependency
 /// is refused. An id does not name its scheduler. So an id of another scheduler is accepted if this
 /// one has issued the same id.
 bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, bool any_outcome) {
-    const assertion_handler& misuse = options.assertion;
-    const task_id id = id_of(index);
+    const task_id id = slots.id_of(index);
     if (!predecessor) return true;
-    if (!BRAID_EXPECT(misuse, predecessor != id && state_of(predecessor) != task_state::unknown,
+    const bool is_known = slots.state_of(predecessor) != task_state::unknown;
+    if (!BRAID_EXPECT(options.assertion, is_known && predecessor != id,
                       "`after` holds an id that this scheduler never issued")) {
         return false;
     }
-    if (slot_at(index).parent.load(relaxed) != no_index &&
-        !BRAID_EXPECT(misuse, !descends(index, predecessor),
+    if (slots.at(index).parent.load(relaxed) != no_index &&
+        !BRAID_EXPECT(options.assertion, !descends(index, predecessor),
                       "a child cannot wait for its parent, which waits for it")) {
         return false;
     }
@@ -54,7 +54,7 @@ bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, b
     // An edge to a complete task is reported, too, because what that task wrote comes before this
     // task.
     if (report.observed()) report.event(w.index, event_kind::edge, id, predecessor);
-    if (edge == link::made) inherit_priority(w, predecessor, level_of(slot_at(index)));
+    if (edge == link::made) inherit_priority(w, predecessor, slots.level_of(slots.at(index)));
     return true;
 }
 
@@ -71,7 +71,7 @@ bool life_room::depend_on_all(life_seat& w, std::uint32_t index, const task_opti
         return false;
     }
     if (o.after_any.size() != 0 && o.after.size() + o.after_all.size == 0) {
-        slot_at(index).flags.fetch_or(flag_finally, relaxed);
+        slots.at(index).flags.fetch_or(flag_finally, relaxed);
     }
     return true;
 }
@@ -105,7 +105,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
         return {};
     }
     if (!good_options(w.rt, o) ||
-        !BRAID_EXPECT(options.assertion, !o.parent || is_open(o.parent),
+        !BRAID_EXPECT(options.assertion, !o.parent || slots.is_open(o.parent),
                       "add children only to a task that is open: while it runs, while another "
                       "child is open, or before finish()")) {
         return {};
@@ -128,19 +128,19 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
         if (kind == draft_kind::built) s.open.fetch_sub(1, relaxed);
         while (!drop_only_open_work(s.open)) active_policy::relax();  // until held_tasks let go
         free_detail(w, s);
-        clean_and_give_slot(w, index);
+        slots.clean_and_give(w.slots, index);
         return {};
     }
     seat_counters::add(w.report.counters.created);
     count_creation(w, environment);
-    note_line(s, index, o.where);
+    slots.note_line(s, index, o.where);
     bool ready_reported = false;
     if (report.observed()) {
         // A task that waits for nothing is ready as soon as it is published.
         const std::size_t waits = o.after.size() + o.after_all.size + o.after_any.size();
         ready_reported = waits == 0 && kind != draft_kind::built;
         report_spawned(report.watcher(), w, s,
-                       {.id = id_of(index),
+                       {.id = slots.id_of(index),
                         .parent = o.parent,
                         .where = o.where,
                         .ready_now = ready_reported});
@@ -178,14 +178,15 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
 }
 
 void life_room::make_ready(life_seat& w, std::uint32_t index, task_id released_by) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     free_predecessors(w, s);
-    if (report.observed()) report.event(w.index, event_kind::ready, id_of(index), released_by);
+    if (report.observed())
+        report.event(w.index, event_kind::ready, slots.id_of(index), released_by);
     queue_ready(w, index);
 }
 
 void life_room::queue_ready(life_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
     if ((flags & (flag_empty | flag_cancel)) != 0 && !was_suspended(s)) {
         // A user destructor may wait, and the spare seat is not for waits. So another thread ends
@@ -196,7 +197,7 @@ void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     // A task of its own kind that has failed is not to run. It needs no resources, and any thread
     // may end it.
     if ((flags & flag_own_kind) != 0 && (flags & flag_failed) != 0) {
-        return push_ready(w, id_of(index), level_of(s));
+        return push_ready(w, slots.id_of(index), slots.level_of(s));
     }
     const bool resumes = was_suspended(s);
     // A task that was suspended still holds its resources.
@@ -204,7 +205,7 @@ void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     if (set_run_next(w, index, w.depth) || try_enqueue(w, index)) return;
     s.mark(flag_cancel);
     if ((flags & flag_own_kind) == 0 && !resumes) return end_without_running(w, index);
-    push_ready(w, id_of(index), level_of(s));  // the task's kind or body ends it
+    push_ready(w, slots.id_of(index), slots.level_of(s));  // the task's kind or body ends it
 }
 
 // ---- a task of one function --------------------------------------------------------------------
@@ -222,10 +223,10 @@ bool life_room::try_post(life_seat& w, void (*function)(void*), void* data) noex
     ::new (static_cast<void*>(s->storage)) call{function, data};
     s->invoke = &run_closure<call>;
     seat_counters::add(w.report.counters.created);
-    if (!try_push_ready(w, id_of(index))) {
+    if (!try_push_ready(w, slots.id_of(index))) {
         seat_counters::add(w.report.counters.created, std::uint64_t{0} - 1);
         close_unused(s->successors, s->generation());
-        give_slot(w, index, s->generation());
+        slots.give(w.slots, index, s->generation());
         return false;
     }
     return true;
@@ -234,7 +235,7 @@ bool life_room::try_post(life_seat& w, void (*function)(void*), void* data) noex
 // ---- complete: its successors are notified, its parent counts down, its slot goes back ---------
 
 void life_room::end_without_running(life_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     const bool empty = s.has(flag_empty);
     const bool cancelled = s.has(flag_cancel) || !empty;
     if (!empty && s.invoke != nullptr) destroy_stored_of(w, s, index);
@@ -244,7 +245,7 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
         s.mark(flag_cancel);
         seat_counters::add(w.report.counters.cancelled);
         if (report.observed())
-            report.event(w.index, event_kind::cancelled, id_of(index), {}, s.name);
+            report.event(w.index, event_kind::cancelled, slots.id_of(index), {}, s.name);
         if (!s.has(flag_failed)) record_failure(w, index, nullptr, 0);
     } else {
         seat_counters::add(w.report.counters.executed);
@@ -253,7 +254,7 @@ void life_room::end_without_running(life_seat& w, std::uint32_t index) {
 }
 
 void life_room::own_work_done(life_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
     // A completion, which may have children too, needs drop_completion(): its word holds more bits.
     const bool outside = (flags & flag_own_kind) != 0 && s.kind == &completion_kind;
@@ -267,7 +268,7 @@ void life_room::own_work_done(life_seat& w, std::uint32_t index) {
 // They all go through the seat's list `to_complete`, so that a chain of any length needs no
 // recursion (I9).
 void life_room::complete(life_seat& w, std::uint32_t index, bool completion_reported) {
-    slot_at(index).set_next_to_complete(w.to_complete);
+    slots.at(index).set_next_to_complete(w.to_complete);
     w.to_complete = index;
     if (w.completing) return;
     complete_pending(w, completion_reported);
@@ -277,21 +278,21 @@ void life_room::complete_pending(life_seat& w, bool first_is_reported) {
     w.completing = true;
     while (w.to_complete != no_index) {
         const std::uint32_t at = w.to_complete;
-        w.to_complete = slot_at(at).next_to_complete();
-        slot_at(at).births.store(0, relaxed);
+        w.to_complete = slots.at(at).next_to_complete();
+        slots.at(at).births.store(0, relaxed);
         complete_one(w, at, std::exchange(first_is_reported, false));
     }
     w.completing = false;
 }
 
 void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_reported) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     // Everything that could change the flags has ended.
     const std::uint16_t flags = s.flags.load(relaxed);
     if ((flags & flag_own_kind) != 0 && s.kind->ended != nullptr) {
         return s.kind->ended(w.rt, w.whole, index);
     }
-    const task_id id = id_of(index);
+    const task_id id = slots.id_of(index);
     const std::uint32_t generation = generation_of(id.value);
     if ((flags & flag_shared) != 0) destroy_stored_of(w, s, index);  // before all else (I4)
     // The task has run. A builder that gave up after that no longer cancels it.
@@ -309,7 +310,7 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
 /// received this failure.
 bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64_t head,
                                   outcome* result) {
-    const task_id id = id_of(index);
+    const task_id id = slots.id_of(index);
     bool received = false;
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
         // The link is read before the count goes down, because the thread that makes the successor
@@ -321,7 +322,7 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
             continue;
         }
         const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
-        slot& to = slot_at(successor);
+        slot& to = slots.at(successor);
         if (result != nullptr && !edge_at(e).any_outcome) {
             to.mark(flag_cancel);
             adopt(w, successor, share(result), 0);
@@ -344,7 +345,7 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
 
 void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t head,
                                 outcome* result) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     // A plain task comes without `result`. The flag then means that a failure found no memory.
     if (result == nullptr && s.has(flag_failed)) result = outcome_of(s);
     const std::uint32_t parent = s.parent.load(relaxed);
@@ -369,7 +370,7 @@ end_of_task life_room::how_it_ended(const slot& s) {
 }
 
 void life_room::recycle(life_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     // acq_rel: the last holder sees what the others did with the slot.
     if (s.has(flag_detailed)) {
         if (detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
@@ -381,7 +382,7 @@ void life_room::recycle(life_seat& w, std::uint32_t index) {
         free_detail(w, s);
     }
     if (s.has(flag_posted)) close_unused(s.successors, s.generation());
-    clean_and_give_slot(w, index);
+    slots.clean_and_give(w.slots, index);
 }
 
 /// Drops the body's share for end_plain(), and reports the body's end. Returns true if it was the

@@ -3,7 +3,7 @@
 // room also records how a task failed, and passes the failure to its receivers.
 
 #include "core/life/suspension_lists.hpp"
-#include "core/task/words.hpp"
+#include "core/slots/words.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -42,7 +42,6 @@ public:
     bool try_post(life_seat& w, void (*function)(void* data), void* data) noexcept;
     /// Returns the flags that say where and how a task with these options runs.
     static std::uint16_t flags_of(const task_options& options);
-    using task_room::level_of;
     static std::uint8_t level_of(const task_options& options);
     /// Reports a mistake in the options, and returns false if there is one. `self` is this object.
     bool good_options(const runtime& self, const task_options& options) const;
@@ -169,9 +168,9 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
 [[gnu::always_inline]] inline slot* life_room::new_task(life_seat& w, const first_words& with,
                                                         bool may_block,
                                                         std::uint32_t waits_for) noexcept {
-    const std::uint32_t index = take_slot(w, may_block);
+    const std::uint32_t index = slots.take(w.slots, may_block);
     if (index == no_index) return nullptr;
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     s.name = with.name;
     s.module = 0;
     s.flags.store(with.flags, relaxed);
@@ -190,7 +189,7 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
     if (within != nullptr) {
         environment = &within->internals().environment;
     } else if (w.top != nullptr) {
-        environment = slot_at(w.top->slot).environment.load(relaxed);
+        environment = slots.at(w.top->slot).environment.load(relaxed);
     }
     const std::uint16_t flags = kind == draft_kind::posted ? flag_posted : 0;
     slot* const s = new_task(w, {name, flags, normal_level, environment});
@@ -204,7 +203,7 @@ template <bool observed>
 [[gnu::always_inline]] inline plain_end life_room::end_plain(life_seat& w, slot& s,
                                                              std::uint32_t index, bool posted) {
     if constexpr (observed) {
-        if (!report_end(w, s, id_of(index), posted)) return {plain_end::open, 0};
+        if (!report_end(w, s, slots.id_of(index), posted)) return {plain_end::open, 0};
     } else if (!posted && !drop_own_share(w, s, index)) {
         return {plain_end::open, 0};
     }
@@ -223,7 +222,7 @@ template <bool observed>
         s.births.store(0, relaxed);
         s.runner.store(UINT16_MAX, relaxed);
     }
-    give_slot(w, index, generation);
+    slots.give(w.slots, index, generation);
     return {plain_end::complete, 0};
 }
 

@@ -2,7 +2,7 @@
 #include "braid/core/resource.hpp"
 #include "braid/core/scope.hpp"
 #include "core/life/life_room.hpp"
-#include "core/task/words.hpp"
+#include "core/slots/words.hpp"
 
 #include <algorithm>
 

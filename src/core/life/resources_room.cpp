@@ -8,17 +8,17 @@ namespace detail {
 namespace {
 
 /// Takes the resource for the task. Returns false if the task now waits in line for it.
-bool take_or_wait(const task_room& tasks, resource_state& r, std::uint32_t index) {
+bool take_or_wait(const slot_table& slots, resource_state& r, std::uint32_t index) {
     const locked lock(r.line);
     if (r.held != r.limit) {
         ++r.held;
         return true;
     }
-    tasks.slot_at(index).next.store(no_index, relaxed);
+    slots.at(index).next.store(no_index, relaxed);
     if (r.first == no_index) {
         r.first = index;
     } else {
-        tasks.slot_at(r.last).next.store(index, relaxed);
+        slots.at(r.last).next.store(index, relaxed);
     }
     r.last = index;
     return false;
@@ -31,19 +31,19 @@ bool take_or_wait(const task_room& tasks, resource_state& r, std::uint32_t index
 std::uint32_t resources_room::take_chosen_heir(resource_state& r) {
     ready_choices& choices = serial()->ready();
     choices.begin_offer();
-    for (std::uint32_t i = r.first; i != no_index; i = slot_at(i).next.load(relaxed)) {
-        choices.offer_other(i, identity(id_of(i)));
+    for (std::uint32_t i = r.first; i != no_index; i = slots.at(i).next.load(relaxed)) {
+        choices.offer_other(i, identity(slots.id_of(i)));
     }
     const std::size_t n =
         serial()->choose(decision_kind::resource, choices.names(), choices.offered());
     const auto heir = static_cast<std::uint32_t>(choices.id_at(n));
-    const std::uint32_t next = slot_at(heir).next.load(relaxed);
+    const std::uint32_t next = slots.at(heir).next.load(relaxed);
     std::uint32_t before = no_index;
-    for (std::uint32_t i = r.first; i != heir; i = slot_at(i).next.load(relaxed)) before = i;
+    for (std::uint32_t i = r.first; i != heir; i = slots.at(i).next.load(relaxed)) before = i;
     if (before == no_index) {
         r.first = next;
     } else {
-        slot_at(before).next.store(next, relaxed);
+        slots.at(before).next.store(next, relaxed);
     }
     if (next == no_index) r.last = before;
     return heir;
@@ -61,34 +61,34 @@ std::uint32_t resources_room::hand_on(resource_state& r) {
         return heir;
     }
     if (serial() != nullptr) return take_chosen_heir(r);
-    r.first = slot_at(heir).next.load(relaxed);
+    r.first = slots.at(heir).next.load(relaxed);
     if (r.first == no_index) r.last = no_index;
     return heir;
 }
 
 bool resources_room::acquire_resources(const life_seat& w, std::uint32_t index) {
-    detail_block& d = *detail_of(slot_at(index));
+    detail_block& d = *detail_of(slots.at(index));
     while (d.resources_held != d.resource_count) {
         resource& r = *resources_in(d)[d.resources_held];
-        if (!take_or_wait(*this, r.internals(), index)) return false;
+        if (!take_or_wait(slots, r.internals(), index)) return false;
         ++d.resources_held;
         if (report.observed())
-            report.resource(w.index, event_kind::acquired, id_of(index), &r, r.name());
+            report.resource(w.index, event_kind::acquired, slots.id_of(index), &r, r.name());
     }
     return true;
 }
 
 void resources_room::release_resources(life_seat& w, std::uint32_t index) {
-    detail_block& d = *detail_of(slot_at(index));
+    detail_block& d = *detail_of(slots.at(index));
     while (d.resources_held != 0) {
         resource& r = *resources_in(d)[--d.resources_held];
         if (report.observed())
-            report.resource(w.index, event_kind::released, id_of(index), &r, r.name());
+            report.resource(w.index, event_kind::released, slots.id_of(index), &r, r.name());
         const std::uint32_t heir = hand_on(r.internals());
         if (heir == no_index) continue;
-        ++detail_of(slot_at(heir))->resources_held;
+        ++detail_of(slots.at(heir))->resources_held;
         if (report.observed())
-            report.resource(w.index, event_kind::acquired, id_of(heir), &r, r.name());
+            report.resource(w.index, event_kind::acquired, slots.id_of(heir), &r, r.name());
         if (acquire_resources(w, heir)) enqueue(w, heir);
     }
 }
@@ -96,14 +96,14 @@ void resources_room::release_resources(life_seat& w, std::uint32_t index) {
 task_id resources_room::in_line(resource_state& r, std::uint32_t n) const {
     const locked lock(r.line);
     std::uint32_t i = r.first;
-    for (; n != 0 && i != no_index; --n) i = slot_at(i).next.load(relaxed);
-    return i != no_index ? id_of(i) : task_id{};
+    for (; n != 0 && i != no_index; --n) i = slots.at(i).next.load(relaxed);
+    return i != no_index ? slots.id_of(i) : task_id{};
 }
 
 bool resources_room::stands_in_line(resource_state& r, std::uint32_t index) const {
     const locked lock(r.line);
     std::uint32_t i = r.first;
-    while (i != no_index && i != index) i = slot_at(i).next.load(relaxed);
+    while (i != no_index && i != index) i = slots.at(i).next.load(relaxed);
     return i != no_index;
 }
 

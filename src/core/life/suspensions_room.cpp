@@ -10,7 +10,7 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 void suspensions_room::begin_suspension(std::uint32_t index, const suspension& how) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     detail_block& d = its_detail(s);
     d.was_suspended.store(true, relaxed);
     d.first_is_enough.store(how.first_is_enough, relaxed);
@@ -27,8 +27,8 @@ void suspensions_room::begin_suspension(std::uint32_t index, const suspension& h
 /// Returns true if the awaited task needs a resource with a limit of 1 that this task holds
 /// meanwhile. The awaited task could never have that resource.
 bool suspensions_room::holds_what_it_needs(life_seat& w, std::uint32_t index, task_id awaited) {
-    const slot& own = slot_at(index);
-    slot& other = slot_at(awaited);
+    const slot& own = slots.at(index);
+    slot& other = slots.at(awaited);
     // The share keeps the awaited task open, so its detail block stays valid.
     if (!uses_resources(own) || !add_open_work(other.open, generation_of(awaited.value))) {
         return false;
@@ -49,9 +49,9 @@ bool suspensions_room::holds_what_it_needs(life_seat& w, std::uint32_t index, ta
 }
 
 awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id awaited) {
-    const task_id id = id_of(index);
+    const task_id id = slots.id_of(index);
     if (!BRAID_EXPECT(options.assertion, awaited != id, "a task cannot await itself") ||
-        !BRAID_EXPECT(options.assertion, state_of(awaited) != task_state::unknown,
+        !BRAID_EXPECT(options.assertion, slots.state_of(awaited) != task_state::unknown,
                       "await only ids that this scheduler has issued") ||
         !BRAID_EXPECT(options.assertion, !waits_for_transitively(awaited, id),
                       "what is awaited waits for this task already: that would be a cycle") ||
@@ -60,7 +60,7 @@ awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id
                       "never have it")) {
         return awaiting::refused;
     }
-    detail_block& d = its_detail(slot_at(index));
+    detail_block& d = its_detail(slots.at(index));
     const bool may_go = d.first_is_enough.load(relaxed) || d.may_end_early.load(relaxed);
     const link edge = link_edge(w, index, awaited, false, may_go ? edge_awaited : edge_fixed);
     if (edge == link::no_memory) return awaiting::no_memory;
@@ -70,12 +70,12 @@ awaiting suspensions_room::await_task(life_seat& w, std::uint32_t index, task_id
         if (edge == link::failed && how != arrived::later) cancel_with(w, index, awaited);
     }
     if (report.observed()) report.event(w.index, event_kind::edge, id, awaited);
-    if (edge == link::made) inherit_priority(w, awaited, level_of(slot_at(index)));
+    if (edge == link::made) inherit_priority(w, awaited, slots.level_of(slots.at(index)));
     return awaiting::linked;
 }
 
 void suspensions_room::go_on_in(std::uint32_t index, task_class as) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     detail_block& d = its_detail(s);
     d.direct.store(false, relaxed);
     d.seat.store(UINT16_MAX, relaxed);
@@ -95,7 +95,7 @@ bool suspensions_room::go_on_at(const life_seat& w, std::uint32_t index, thread_
         return false;
     }
     go_on_in(index, task_class::frame);
-    detail_block& d = its_detail(slot_at(index));
+    detail_block& d = its_detail(slots.at(index));
     d.visit = on.visit;
     d.seat.store(on.seat, relaxed);
     d.direct.store(true, relaxed);
@@ -103,8 +103,8 @@ bool suspensions_room::go_on_at(const life_seat& w, std::uint32_t index, thread_
 }
 
 void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
-    const task_id id = id_of(index);
+    slot& s = slots.at(index);
+    const task_id id = slots.id_of(index);
     const detail_block& d = its_detail(s);
     seat_counters::add(w.report.counters.suspensions);
     enter_wait_at_hand(w, index);
@@ -122,12 +122,12 @@ void suspensions_room::suspend(life_seat& w, std::uint32_t index) {
     // The drop releases all that the body wrote to the thread that resumes it.
     if (!drop_waits(s.waits_for, shares)) return announce_needs(w, id);
     if (!goes_last) return make_ready(w, index, {});
-    if (report.observed()) report.event(w.index, event_kind::ready, id_of(index), {});
+    if (report.observed()) report.event(w.index, event_kind::ready, slots.id_of(index), {});
     enqueue_last(w, index);
 }
 
 resumption suspensions_room::end_suspension(std::uint32_t index) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     resumption r;
     // relaxed: the last share was dropped after the word was written.
     const std::uint64_t came = its_detail(s).came.load(relaxed);

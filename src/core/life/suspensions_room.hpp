@@ -33,11 +33,11 @@ public:
     /// Called before the body is called again.
     void resume(life_seat& w, std::uint32_t index) {
         seat_counters::add(w.report.counters.resumptions);
-        if (detail_of(slot_at(index))->listed) unlist_suspended(index);
+        if (detail_of(slots.at(index))->listed) unlist_suspended(index);
     }
     resumption end_suspension(std::uint32_t index);
     void shield(std::uint32_t index) {
-        its_detail(slot_at(index)).shielded.store(true, relaxed);  // relaxed: as in is_shielded()
+        its_detail(slots.at(index)).shielded.store(true, relaxed);  // relaxed: as in is_shielded()
     }
     /// Returns true if the task's body is cleaning up, and its awaits are not to be cancelled. See
     /// detail::shield().

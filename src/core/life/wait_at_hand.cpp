@@ -1,7 +1,7 @@
 // A wait that runs the awaited task itself enters the parking lot only if another thread may
 // complete that task. See "A task at hand" in docs/design/wait.md.
 #include "core/life/life_room.hpp"
-#include "core/task/words.hpp"
+#include "core/slots/words.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -11,7 +11,7 @@ namespace detail {
 /// drop. After the drop another thread may complete the task, and would not find the wait to give
 /// it a failure.
 bool life_room::drop_only_share_or_enter(life_seat& w, slot& s, std::uint32_t index) {
-    if (w.unentered->record.key == id_of(index).value) {
+    if (w.unentered->record.key == slots.id_of(index).value) {
         if (drop_only_open_work(s.open)) return true;
         enter_wait_at_hand(w, index);
     }
@@ -20,9 +20,9 @@ bool life_room::drop_only_share_or_enter(life_seat& w, slot& s, std::uint32_t in
 
 void life_room::enter_wait_at_hand(life_seat& w, std::uint32_t index) {
     unentered_wait* const wait = w.unentered;
-    if (wait == nullptr || wait->entered || wait->record.key != id_of(index).value) return;
-    wait->entered = lot().enter(wait->record, id_of(index).value, w.index, [&] {
-        return detail::mark_waited(slot_at(index).successors, generation_of(wait->record.key));
+    if (wait == nullptr || wait->entered || wait->record.key != slots.id_of(index).value) return;
+    wait->entered = lot().enter(wait->record, slots.id_of(index).value, w.index, [&] {
+        return detail::mark_waited(slots.at(index).successors, generation_of(wait->record.key));
     });
 }
 

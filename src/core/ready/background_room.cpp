@@ -9,19 +9,19 @@ seats_seat* background_room::put_in_background(std::uint32_t index) {
     // Both locks are needed. A thread that finds no task counts itself as idle under `mutex_`. So
     // either that thread finds this task, or this call sees it as idle.
     const locked lock(mutex_);
-    task_list& list = lists_[level_of(slot_at(index))];
+    task_list& list = lists_[slots.level_of(slots.at(index))];
     {
         const locked of_list(list.lock);
-        list.append(*this, index, index);
+        list.append(slots, index, index);
     }
     return idle_count_ != 0 ? idle_[--idle_count_] : nullptr;
 }
 
 task_id background_room::take_background(id_test wanted) {
-    const auto fits = [&](std::uint32_t i) { return wanted(id_of(i).value); };
+    const auto fits = [&](std::uint32_t i) { return wanted(slots.id_of(i).value); };
     for (unsigned level = level_count; level-- != 0;) {
         const std::uint32_t index = take_background_if(level, fits);
-        if (index != no_index) return id_of(index);
+        if (index != no_index) return slots.id_of(index);
     }
     return {};
 }
@@ -49,7 +49,8 @@ task_id background_room::take_stranded_background() {
 }
 
 bool background_room::take_out_of_background(task_id id, unsigned level) {
-    return take_background_if(level, [&](std::uint32_t i) { return id_of(i) == id; }) != no_index;
+    return take_background_if(level, [&](std::uint32_t i) { return slots.id_of(i) == id; }) !=
+           no_index;
 }
 
 bool background_room::add_background_thread(unsigned& number) {

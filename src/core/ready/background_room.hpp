@@ -67,7 +67,7 @@ std::uint32_t background_room::take_background_if(unsigned level, Moves&& moves)
     task_list& list = lists_[level];
     if (list.size(relaxed) == 0) return no_index;
     const locked lock(list.lock);
-    return list.take_first(*this, moves);
+    return list.take_first(slots, moves);
 }
 
 }  // namespace detail

@@ -74,7 +74,7 @@ bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t c
 }
 
 void branches_room::report_public(const ready_seat& w, const fork_slot& slot) const {
-    report.forked(w.index, id_of(slot.task.load(relaxed)), slot, branch_identity(w, slot));
+    report.forked(w.index, slots.id_of(slot.task.load(relaxed)), slot, branch_identity(w, slot));
 }
 
 /// Gives stable ids to the branches of a join. The whole join counts as one creation of its
@@ -113,7 +113,7 @@ claimed_branch branches_room::claim_branch(const ready_seat& w, const ready_seat
     // relaxed: the owner wrote the task before it made the branch public, and look() has seen that
     // the branch is public.
     fork_slot& branch = stack.base[at];
-    const task_id task = id_of(branch.task.load(relaxed));
+    const task_id task = slots.id_of(branch.task.load(relaxed));
     if (!wanted(task.value) || !stack.window.claim(seen)) return {};
     const std::uint32_t height = w.joins != nullptr ? height_of(*w.joins, w.joins->top) : 0;
     const std::uint32_t by = fork_slot::taken | std::uint32_t{w.index} << fork_slot::seat_shift |

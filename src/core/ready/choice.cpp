@@ -12,7 +12,7 @@ task_id ready_room::choose_ready(ready_seat& w, id_test wanted) {
     ready_choices& choices = serial()->ready();
     choices.begin_offer();
     each_direct(w, [&](std::uint32_t i) {
-        const task_id id = id_of(i);
+        const task_id id = slots.id_of(i);
         if (wanted(id.value)) choices.offer_other(id.value, identity(id));
     });
     choices.offer_wanted(wanted);
@@ -32,8 +32,8 @@ task_id ready_room::choose_ready(ready_seat& w, id_test wanted) {
 /// Replaces push_ready() if there is a chooser. Adds the task to the list of choices, and lets
 /// another thread run first if the chooser wants that.
 void ready_room::enqueue_for_choice(ready_seat& w, std::uint32_t index) {
-    const task_id id = id_of(index);
-    const unsigned level = level_of(slot_at(index));
+    const task_id id = slots.id_of(index);
+    const unsigned level = slots.level_of(slots.at(index));
     const bool urgent = level == high_level;
     if (!serial()->ready().add({id.value, identity(id), urgent})) {
         push_ready(w, id, level);
@@ -67,8 +67,8 @@ void ready_room::gather_for_choice() {
         for (unsigned i = 0; i < seats; ++i) move_all(seat_at(i).ready[level], move);
         task_list& list = overflow_[level];
         const locked lock(list.lock);
-        const auto is_moved = [&](std::uint32_t i) { return move(id_of(i).value); };
-        while (!list.empty() && list.take_first(*this, is_moved) != no_index) {
+        const auto is_moved = [&](std::uint32_t i) { return move(slots.id_of(i).value); };
+        while (!list.empty() && list.take_first(slots, is_moved) != no_index) {
         }
     }
 }

@@ -13,7 +13,7 @@ bool direct_room::may_run_on(const slot& s, const seats_seat& w) const {
 }
 
 bool direct_room::put_direct(std::uint32_t index) {
-    const detail_block& d = *detail_of(slot_at(index));
+    const detail_block& d = *detail_of(slots.at(index));
     const unsigned seat = d.seat.load(relaxed);
     return seat == UINT16_MAX ? put_masked(index, d.workers) : put_into_box(index, seat, d.visit);
 }
@@ -28,7 +28,7 @@ bool direct_room::put_into_box(std::uint32_t index, unsigned seat, std::uint16_t
             return false;
         }
         in_boxes_.fetch_add(1, seq_cst);  // pairs with direct_work_of_any()
-        target.box.append(*this, index, index);
+        target.box.append(slots, index, index);
     }
     wake_seat(seat);
     return true;
@@ -41,7 +41,7 @@ bool direct_room::put_masked(std::uint32_t index, std::uint64_t mask) {
     }
     {
         const locked lock(masked_.lock);
-        masked_.append(*this, index, index);
+        masked_.append(slots, index, index);
         // seq_cst: pairs with direct_work_after_announcement() (I5).
         masked_for_.fetch_or(mask, seq_cst);
     }
@@ -73,56 +73,56 @@ task_id direct_room::direct_task(ready_seat& w, unsigned lowest) {
     unsigned best = lowest;
     bool for_this = false;
     const auto note = [&](std::uint32_t i) {
-        if (!may_run_on(slot_at(i), w)) return;
+        if (!may_run_on(slots.at(i), w)) return;
         for_this = true;
-        best = std::max<unsigned>(best, level_of(slot_at(i)));
+        best = std::max<unsigned>(best, slots.level_of(slots.at(i)));
     };
     const auto is_best = [&](std::uint32_t i) {
-        return may_run_on(slot_at(i), w) && level_of(slot_at(i)) >= best;
+        return may_run_on(slots.at(i), w) && slots.level_of(slots.at(i)) >= best;
     };
     std::uint32_t index = no_index;
     if (w.box.size(relaxed) != 0) {
         const locked lock(w.box.lock);
-        w.box.each(*this, note);
-        index = w.box.take_first(*this, is_best);
+        w.box.each(slots, note);
+        index = w.box.take_first(slots, is_best);
         if (index != no_index) in_boxes_.fetch_sub(1, relaxed);  // as in take_from_box()
     }
     if (index == no_index && (masked_for_.load(relaxed) & w.mask) != 0) {
         const locked lock(masked_.lock);
         best = lowest;
         for_this = false;
-        masked_.each(*this, note);
+        masked_.each(slots, note);
         // relaxed: the thread that appends a task sets the bit again, under the lock.
         if (!for_this) masked_for_.fetch_and(~w.mask, relaxed);
-        index = masked_.take_first(*this, is_best);
+        index = masked_.take_first(slots, is_best);
     }
-    return index == no_index ? task_id{} : id_of(index);
+    return index == no_index ? task_id{} : slots.id_of(index);
 }
 
 task_id direct_room::direct_task_if(ready_seat& w, id_test wanted) {
     const auto fits = [&](std::uint32_t i) {
-        return may_run_on(slot_at(i), w) && wanted(id_of(i).value);
+        return may_run_on(slots.at(i), w) && wanted(slots.id_of(i).value);
     };
     std::uint32_t index = no_index;
     if (w.box.size(relaxed) != 0) index = take_from_box(w, fits);
     if (index == no_index && (masked_for_.load(relaxed) & w.mask) != 0) {
         const locked lock(masked_.lock);
-        index = masked_.take_first(*this, fits);
+        index = masked_.take_first(slots, fits);
     }
-    return index == no_index ? task_id{} : id_of(index);
+    return index == no_index ? task_id{} : slots.id_of(index);
 }
 
 void direct_room::take_out_direct(ready_seat& w, task_id id) {
-    const auto is_it = [&](std::uint32_t i) { return id_of(i) == id; };
+    const auto is_it = [&](std::uint32_t i) { return slots.id_of(i) == id; };
     if (take_from_box(w, is_it) != no_index) return;
     const locked lock(masked_.lock);
-    masked_.take_first(*this, is_it);
+    masked_.take_first(slots, is_it);
 }
 
 void direct_room::note_no_masked_task(const ready_seat& w) {
     bool any = false;
     const locked lock(masked_.lock);
-    masked_.each(*this, [&](std::uint32_t i) { any = any || may_run_on(slot_at(i), w); });
+    masked_.each(slots, [&](std::uint32_t i) { any = any || may_run_on(slots.at(i), w); });
     // relaxed: the thread that appends a task sets the bit again, under the lock.
     if (!any) masked_for_.fetch_and(~w.mask, relaxed);
 }

@@ -71,7 +71,7 @@ private:
     void wake_member(std::uint64_t mask);
     std::uint32_t take_from_box(ready_seat& w, auto&& fits) {
         const locked lock(w.box.lock);
-        const std::uint32_t index = w.box.take_first(*this, fits);
+        const std::uint32_t index = w.box.take_first(slots, fits);
         // relaxed: a count that is too high costs only a check.
         if (index != no_index) in_boxes_.fetch_sub(1, relaxed);
         return index;
@@ -86,8 +86,8 @@ template <class F>
 void direct_room::each_direct(const ready_seat& w, F&& f) const {
     for (const task_list* list : {&w.box, &masked_}) {
         const locked lock(list->lock);
-        list->each(*this, [&](std::uint32_t i) {
-            if (may_run_on(slot_at(i), w)) f(i);
+        list->each(slots, [&](std::uint32_t i) {
+            if (may_run_on(slots.at(i), w)) f(i);
         });
     }
 }

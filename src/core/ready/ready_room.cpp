@@ -8,7 +8,7 @@ namespace detail {
 // ---- tasks are enqueued ------------------------------------------------------------------------
 
 bool ready_room::try_enqueue(ready_seat& w, std::uint32_t index) {
-    const slot& s = slot_at(index);
+    const slot& s = slots.at(index);
     if (s.has(flag_background)) {
         enqueue_background(w, index);
         return true;
@@ -17,27 +17,27 @@ bool ready_room::try_enqueue(ready_seat& w, std::uint32_t index) {
     if (serial() != nullptr) {
         enqueue_for_choice(w, index);
     } else {
-        push_ready(w, id_of(index), level_of(s));
+        push_ready(w, slots.id_of(index), slots.level_of(s));
     }
     return true;
 }
 
 void ready_room::enqueue(ready_seat& w, std::uint32_t index) {
     if (try_enqueue(w, index)) return;
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     s.mark(flag_cancel);
-    push_ready(w, id_of(index), level_of(s));
+    push_ready(w, slots.id_of(index), slots.level_of(s));
 }
 
 void ready_room::enqueue_last(ready_seat& w, std::uint32_t index) {
     ++w.gave_way;
-    const slot& s = slot_at(index);
+    const slot& s = slots.at(index);
     if (s.has(flag_background) || is_direct(s) || serial() != nullptr) return enqueue(w, index);
-    const unsigned level = level_of(s);
+    const unsigned level = slots.level_of(s);
     if (level == high_level) high_ready_.fetch_add(1, relaxed);  // a hint, as in push_ready()
     {
         const locked lock(overflow_[level].lock);
-        overflow_[level].append(*this, index, index);
+        overflow_[level].append(slots, index, index);
     }
     if (asleep().should_wake()) wake_one();
 }
@@ -49,19 +49,19 @@ void ready_room::put_in_overflow(ready_seat& w, task_id id, unsigned level) {
     std::size_t count =
         w.ready[level].take_oldest(oldest, std::min(overflow_batch, w.ready[level].size() / 2));
     for (std::size_t i = 1; i < count; ++i) {
-        slot_at(index_of(oldest[i - 1])).next.store(index_of(oldest[i]), relaxed);
+        slots.at(index_of(oldest[i - 1])).next.store(index_of(oldest[i]), relaxed);
     }
     {
         task_list& list = overflow_[level];
         const locked lock(list.lock);
         if (count != 0) {
-            list.append(*this, index_of(oldest[0]), index_of(oldest[count - 1]),
+            list.append(slots, index_of(oldest[0]), index_of(oldest[count - 1]),
                         static_cast<std::uint32_t>(count));
         }
         // This push finds room, because take_oldest() has moved top_. If it did not, the task would
         // go to the list, too.
         if (!w.ready[level].push(id.value)) {
-            list.append(*this, index_of(id.value), index_of(id.value));
+            list.append(slots, index_of(id.value), index_of(id.value));
             ++count;
         }
     }
@@ -78,7 +78,7 @@ bool ready_room::refill_from_overflow(ready_seat& w, unsigned level) {
     std::size_t count = 0;
     {
         const locked lock(list.lock);
-        count = list.take_oldest(*this, taken, std::min(overflow_batch, w.ready[level].size()));
+        count = list.take_oldest(slots, taken, std::min(overflow_batch, w.ready[level].size()));
     }
     if (count == 0) return false;
     w.ready[level].refill(taken, count);
@@ -91,7 +91,7 @@ bool ready_room::refill_from_overflow(ready_seat& w, unsigned level) {
 void ready_room::inherit_priority(ready_seat& w, task_id id, std::uint8_t level) {
     // Most often the task has that level already. If another task uses the slot by now, the task
     // `id` is complete and needs no level.
-    if (level_of(slot_at(id)) >= level) return;
+    if (slots.level_of(slots.at(id)) >= level) return;
     // The predecessors of a raised task inherit its level, and so do their own predecessors. The
     // list of tasks that are still to be raised has 64 places. Further predecessors are not raised,
     // since inheritance is a help and not a promise.
@@ -100,9 +100,9 @@ void ready_room::inherit_priority(ready_seat& w, task_id id, std::uint8_t level)
     unsigned count = 1;
     while (count != 0) {
         const task_id at = list[--count];
-        if (!is_open(at)) continue;
-        slot& s = slot_at(at);
-        const std::uint8_t before = level_of(s);
+        if (!slots.is_open(at)) continue;
+        slot& s = slots.at(at);
+        const std::uint8_t before = slots.level_of(s);
         if (before >= level) continue;
         // The level is stored before the flag is cleared, because a reader that still sees the flag
         // takes the level for a category. Each level is a valid category, but a category need not
@@ -125,8 +125,8 @@ void ready_room::inherit_priority(ready_seat& w, task_id id, std::uint8_t level)
 void ready_room::requeue_by_table(ready_seat& w) {
     for (unsigned level = 0; level < level_count; ++level) {
         const auto moves = [&](std::uint32_t index) {
-            const slot& s = slot_at(index);
-            return s.has(flag_category) && level_of(s) != level;
+            const slot& s = slots.at(index);
+            return s.has(flag_category) && slots.level_of(s) != level;
         };
         const auto task_moves = [&](std::uint64_t id) { return moves(index_of(id)); };
         while (const task_id id = take_at(w, level, task_moves, SIZE_MAX, look_first::own_oldest)) {
@@ -182,7 +182,7 @@ task_id ready_room::steal(ready_seat& w, unsigned level) {
         if (count == 1) return true;
         // Prefetches all slots at once, because each of them is two cache lines that come from the
         // victim's core.
-        for (std::size_t i = 0; i < count; ++i) slot_at(index_of(taken[i])).prefetch();
+        for (std::size_t i = 0; i < count; ++i) slots.at(index_of(taken[i])).prefetch();
         w.ready[level].refill(taken + 1, count - 1);
         if (asleep().should_wake()) wake_one();  // a sleeper may have missed them
         return true;
@@ -279,8 +279,8 @@ task_id ready_room::take_at(ready_seat& w, unsigned level, id_test wanted, std::
     if (id == 0 && list.size(relaxed) != 0) {
         const locked lock(list.lock);
         const std::uint32_t i = list.take_first(
-            *this, [&](std::uint32_t t) { return wanted(id_of(t).value); }, look_at);
-        if (i != no_index) id = id_of(i).value;
+            slots, [&](std::uint32_t t) { return wanted(slots.id_of(t).value); }, look_at);
+        if (i != no_index) id = slots.id_of(i).value;
     }
     if (id != 0) count_taken(level);
     return {id};
@@ -296,7 +296,7 @@ task_id ready_room::take_if(ready_seat& w, id_test wanted, std::size_t look_at, 
 }
 
 bool ready_room::take_own_newest(ready_seat& w, task_id id) {
-    const unsigned level = level_of(slot_at(id));
+    const unsigned level = slots.level_of(slots.at(id));
     ready_queue& own = w.ready[level];
     if (own.newest() != id.value || !own.take_newest()) return false;
     count_taken(level);
@@ -306,7 +306,7 @@ bool ready_room::take_own_newest(ready_seat& w, task_id id) {
 /// Removes the task from the queue of that level. Returns true if the queue had the task; the task
 /// then belongs to the caller.
 bool ready_room::take_out(ready_seat& w, task_id id, unsigned level) {
-    if (slot_at(id).has(flag_background)) return take_out_of_background(id, level);
+    if (slots.at(id).has(flag_background)) return take_out_of_background(id, level);
     if (serial() != nullptr && take_from_choices(id)) return true;
     const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
     return static_cast<bool>(take_at(w, level, is_it, SIZE_MAX, look_first::own_newest));
@@ -367,7 +367,7 @@ void ready_room::start_background(ready_seat& w) {
 /// there is no such thread, or if all of them wait, the tasks would stay queued for ever (I1).
 void ready_room::make_frame_work(ready_seat& w) {
     while (const task_id id = take_stranded_background()) {
-        slot& s = slot_at(id);
+        slot& s = slots.at(id);
         s.level.store(static_cast<std::uint8_t>(priority_level::low), relaxed);
         // The task may take as long as background work does, so it gets no long-task warning.
         s.flags.fetch_or(flag_quiet, relaxed);

@@ -69,10 +69,10 @@ public:
     /// a queue.
     bool set_run_next(ready_seat& w, std::uint32_t index, unsigned depth) const {
         if (depth != w.loop_depth || w.run_next || serial() != nullptr) return false;
-        const slot& s = slot_at(index);
+        const slot& s = slots.at(index);
         const bool follows = !s.has(flag_background) && !is_direct(s) &&
-                             w.kind != seat_kind::background && level_of(s) == normal_level;
-        if (follows) w.run_next = id_of(index);
+                             w.kind != seat_kind::background && slots.level_of(s) == normal_level;
+        if (follows) w.run_next = slots.id_of(index);
         return follows;
     }
     /// Enqueues the task of set_run_next(), if there is one, so that other threads can take it. The

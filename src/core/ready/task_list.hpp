@@ -3,7 +3,7 @@
 // through their slots.
 
 #include "braid/base/mutex.hpp"
-#include "core/task/task_room.hpp"
+#include "core/slots/slot_table.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -22,13 +22,13 @@ public:
     bool empty() const BRAID_REQUIRES(lock) { return first_ == no_index; }
 
     /// Appends `count` tasks, which the caller has already linked from `first` to `last`.
-    void append(const task_room& tasks, std::uint32_t first, std::uint32_t last,
+    void append(const slot_table& slots, std::uint32_t first, std::uint32_t last,
                 std::uint32_t count = 1) BRAID_REQUIRES(lock) {
-        tasks.slot_at(last).next.store(no_index, relaxed);
+        slots.at(last).next.store(no_index, relaxed);
         if (last_ == no_index) {
             first_ = first;
         } else {
-            tasks.slot_at(last_).next.store(first, relaxed);
+            slots.at(last_).next.store(first, relaxed);
         }
         last_ = last;
         // seq_cst: pairs with the check of a thread that has announced its sleep (I5).
@@ -38,20 +38,20 @@ public:
     /// Removes the oldest task for which `fits(index)` is true, among the `look_at` oldest tasks,
     /// and returns its index. Returns no_index if there is none.
     template <class Fits>
-    std::uint32_t take_first(const task_room& tasks, Fits&& fits, std::size_t look_at = SIZE_MAX)
+    std::uint32_t take_first(const slot_table& slots, Fits&& fits, std::size_t look_at = SIZE_MAX)
         BRAID_REQUIRES(lock) {
         std::uint32_t previous = no_index;
         for (std::uint32_t i = first_; i != no_index && look_at != 0;
-             i = next_of(tasks, i), --look_at) {
+             i = next_of(slots, i), --look_at) {
             if (!fits(i)) {
                 previous = i;
                 continue;
             }
-            const std::uint32_t next = next_of(tasks, i);
+            const std::uint32_t next = next_of(slots, i);
             if (previous == no_index) {
                 first_ = next;
             } else {
-                tasks.slot_at(previous).next.store(next, relaxed);
+                slots.at(previous).next.store(next, relaxed);
             }
             if (last_ == i) last_ = previous;
             size_.fetch_sub(1, relaxed);
@@ -62,13 +62,13 @@ public:
 
     /// Removes up to `limit` of the oldest tasks and stores their ids in `ids`. Returns how many it
     /// took.
-    std::size_t take_oldest(const task_room& tasks, std::uint64_t* ids, std::size_t limit)
+    std::size_t take_oldest(const slot_table& slots, std::uint64_t* ids, std::size_t limit)
         BRAID_REQUIRES(lock) {
         std::size_t count = 0;
         for (; count != limit && first_ != no_index; ++count) {
-            const slot& s = tasks.slot_at(first_);
+            const slot& s = slots.at(first_);
             s.prefetch();  // it may have left the cache, since it was queued for long
-            ids[count] = tasks.id_of(first_).value;
+            ids[count] = slots.id_of(first_).value;
             first_ = s.next.load(relaxed);
         }
         if (first_ == no_index) last_ = no_index;
@@ -78,13 +78,13 @@ public:
 
     /// Calls f(index) for each task in the list.
     template <class F>
-    void each(const task_room& tasks, F&& f) const BRAID_REQUIRES(lock) {
-        for (std::uint32_t i = first_; i != no_index; i = next_of(tasks, i)) f(i);
+    void each(const slot_table& slots, F&& f) const BRAID_REQUIRES(lock) {
+        for (std::uint32_t i = first_; i != no_index; i = next_of(slots, i)) f(i);
     }
 
 private:
-    static std::uint32_t next_of(const task_room& tasks, std::uint32_t i) {
-        return tasks.slot_at(i).next.load(relaxed);
+    static std::uint32_t next_of(const slot_table& slots, std::uint32_t i) {
+        return slots.at(i).next.load(relaxed);
     }
 
     atomic<std::uint32_t> size_{0};

@@ -35,7 +35,7 @@ ticket& ticket_of(slot& s) { return *std::launder(reinterpret_cast<ticket*>(s.st
 
 void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
     const std::uint32_t batch = w.top->slot;
-    const slot& p = slot_at(batch);
+    const slot& p = slots.at(batch);
     // In these cases each body is a task of its own: a chooser decides about each body, an observer
     // sees each body, and inboxes hold bodies one by one.
     if (identified() || report.observed() || p.has(flag_background) || is_direct(p)) {
@@ -56,7 +56,7 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
     for (std::size_t first = 0; first < all.count; first += shared_range::capacity) {
         const std::size_t n = std::min(all.count - first, shared_range::capacity);
         if (const std::uint32_t index = open_ticket(w, batch, batch); index != no_index) {
-            ::new (static_cast<void*>(slot_at(index).storage))
+            ::new (static_cast<void*>(slots.at(index).storage))
                 ticket{all, first, batch, true, shared_range({0, n})};
             enqueue(w, index);
             continue;
@@ -69,7 +69,7 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
 void run_room::count_members(run_seat& w, std::uint32_t batch, std::size_t count) {
     if (count == 0) return;
     seat_counters::add(w.report.counters.created, count);
-    count_creation(w, slot_at(batch).environment.load(relaxed), count);
+    count_creation(w, slots.at(batch).environment.load(relaxed), count);
 }
 
 /// Runs the bodies from `first` on, without any slot.
@@ -86,7 +86,7 @@ void run_room::run_alone(run_seat& w, std::uint32_t batch, const batch_bodies& a
 /// Returns no_index if there is no memory.
 std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint32_t batch) {
     constexpr std::uint16_t inherited = flag_never_waits | flag_quiet | flag_category;
-    const slot& p = slot_at(batch);
+    const slot& p = slots.at(batch);
     const auto flags =
         static_cast<std::uint16_t>(flag_own_kind | (p.flags.load(relaxed) & inherited));
     slot* const made =
@@ -98,7 +98,7 @@ std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint
     s.module = p.module;
     link_parent(s, parent);
     // relaxed: the caller's share keeps the count above 0 meanwhile.
-    slot_at(parent).open.fetch_add(1, relaxed);
+    slots.at(parent).open.fetch_add(1, relaxed);
     return index;
 }
 
@@ -106,23 +106,23 @@ std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint
 /// without work takes the child, and fills it with bodies of `index` or of that ticket's ancestors.
 /// Returns false if there is no memory.
 bool run_room::leave_ticket(run_seat& w, std::uint32_t index) {
-    ticket& own = ticket_of(slot_at(index));
+    ticket& own = ticket_of(slots.at(index));
     if (!own.bodies.mark()) return true;
     const std::uint32_t left = open_ticket(w, index, own.batch);
     if (left == no_index) {
         own.bodies.unmark();
         return false;
     }
-    ::new (static_cast<void*>(slot_at(left).storage)) ticket{own.all, own.first, own.batch};
+    ::new (static_cast<void*>(slots.at(left).storage)) ticket{own.all, own.first, own.batch};
     enqueue(w, left);
     return true;
 }
 
 void run_room::run_ticket(run_seat& w, std::uint32_t index) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     ticket& own = ticket_of(s);
     if (!std::exchange(own.held, true)) {
-        ticket_of(slot_at(s.parent.load(relaxed))).bodies.unmark();
+        ticket_of(slots.at(s.parent.load(relaxed))).bodies.unmark();
     }
     bool goes_on = run_members(w, index, own);
     while (goes_on && refill_ticket(w, index)) goes_on = run_members(w, index, own);
@@ -141,14 +141,14 @@ void run_room::run_ticket(run_seat& w, std::uint32_t index) {
 /// Fills this empty ticket with half of the bodies of its fullest ancestor. Returns false if no
 /// ancestor has bodies left.
 bool run_room::refill_ticket(run_seat& w, std::uint32_t index) {
-    ticket& own = ticket_of(slot_at(index));
+    ticket& own = ticket_of(slots.at(index));
     while (true) {
         // All ancestors are open, because a ticket stays open while it has an open child.
         ticket* fullest = nullptr;
         std::size_t most = 0, all = 0;
-        for (std::uint32_t at = slot_at(index).parent.load(relaxed); at != own.batch;
-             at = slot_at(at).parent.load(relaxed)) {
-            ticket& above = ticket_of(slot_at(at));
+        for (std::uint32_t at = slots.at(index).parent.load(relaxed); at != own.batch;
+             at = slots.at(at).parent.load(relaxed)) {
+            ticket& above = ticket_of(slots.at(at));
             const std::size_t left = above.bodies.left();
             all += left;
             if (left <= most) continue;
@@ -175,8 +175,8 @@ public:
           w_(w),
           index_(index),
           ticket_(from),
-          batch_(rt.slot_at(from.batch)),
-          level_(rt.level_of(batch_)) {}
+          batch_(rt.slots.at(from.batch)),
+          level_(rt.slots.level_of(batch_)) {}
 
     [[gnu::always_inline]] void invoke(body_frame& frame) {
         started_ = frame.start();
@@ -240,19 +240,19 @@ private:
 /// work first (see wanted_elsewhere()).
 bool run_room::run_members(run_seat& w, std::uint32_t index, ticket& own) {
     const std::uint32_t shown_as = index == no_index ? own.batch : index;
-    slot_at(shown_as).runner.store(w.index, relaxed);
+    slots.at(shown_as).runner.store(w.index, relaxed);
     members_source members(*this, w, index, own);
-    running_task body = body_of(w, shown_as, id_of(own.batch));
-    body_frame frame(*this, w, body, id_of(shown_as));
+    running_task body = body_of(w, shown_as, slots.id_of(own.batch));
+    body_frame frame(*this, w, body, slots.id_of(shown_as));
     if (members.next(frame)) run_sequence(frame, members);
     return members.finish(frame);
 }
 
 task_options run_room::member_options(std::uint32_t parent) const {
-    const slot& p = slot_at(parent);
-    task_options o{.name = p.name, .parent = id_of(parent), .where = {}};
+    const slot& p = slots.at(parent);
+    task_options o{.name = p.name, .parent = slots.id_of(parent), .where = {}};
     const std::uint8_t level = p.level.load(relaxed);
-    o.priority = static_cast<priority_level>(level_of(p));
+    o.priority = static_cast<priority_level>(slots.level_of(p));
     o.category = p.has(flag_category) ? level : std::uint8_t{0};
     o.runs_as = p.has(flag_background) ? task_class::background : task_class::frame;
     if (const detail_block* d = detail_of(p); d != nullptr && d->direct.load(relaxed)) {

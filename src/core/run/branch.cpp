@@ -18,7 +18,7 @@ public:
         : rt_(rt),
           w_(w),
           claimed_(claimed),
-          id_(rt.id_of(claimed.slot->task.load(relaxed))),
+          id_(rt.slots.id_of(claimed.slot->task.load(relaxed))),
           began_(w.report.stamp) {}
 
     void invoke(body_frame&) {
@@ -75,9 +75,9 @@ private:
 void run_room::run_branch(run_seat& w, const claimed_branch& claimed) {
     w.report.stamp = report.task_clock();
     const std::uint32_t index = claimed.slot->task.load(relaxed);
-    const task_id id = id_of(index);
+    const task_id id = slots.id_of(index);
     branch_source branch(*this, w, claimed);
-    running_task body = body_of(w, index, slot_at(index).has(flag_posted) ? task_id{} : id);
+    running_task body = body_of(w, index, slots.at(index).has(flag_posted) ? task_id{} : id);
     body_frame frame(*this, w, body, id);
     run_sequence(frame, branch);
 }

@@ -16,7 +16,7 @@ constexpr bool is_plain(std::uint16_t flags) { return (flags & ~flag_posted) == 
 
 void run_room::run(run_seat& w, task_id id, bool more) {
     const std::uint32_t index = index_of(id.value);
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
     if (w.scope_ended_in != nullptr && scope_of(s.environment.load(relaxed)) != w.scope_ended_in) {
         flush_scope_ends(w);
@@ -50,7 +50,7 @@ namespace {
     if (rt.wanted_elsewhere(w, normal_level) || rt.phase(relaxed) != life::running) return 0;
     const std::uint64_t id = ready_room::own_newest(w).value;
     if (id == 0) return 0;
-    const slot& s = rt.slot_at(index_of(id));
+    const slot& s = rt.slots.at(index_of(id));
     const bool fits = is_plain(s.flags.load(relaxed)) &&
                       s.environment.load(relaxed) == environment &&
                       (environment == nullptr || environment->within == nullptr ||
@@ -69,7 +69,7 @@ public:
         : rt_(rt),
           w_(w),
           id_(first),
-          s_(&rt.slot_at(first)),
+          s_(&rt.slots.at(first)),
           environment_(s_->environment.load(relaxed)),
           left_(most) {}
 
@@ -97,7 +97,7 @@ public:
         const task_id next{next_plain(rt_, w_, environment_)};
         if (!next) return false;
         id_ = next;
-        s_ = &rt_.slot_at(id_);
+        s_ = &rt_.slots.at(id_);
         frame.show(index_of(id_.value), id_);
         if (frame.wants_clock() || s_->invoke != invoke_ || s_->name != name_) {
             frame.end_times(name_);
@@ -151,7 +151,7 @@ private:
 template <bool observed>
 [[gnu::noinline]] void run_room::run_plain(run_seat& w, task_id id, bool more) {
     constexpr unsigned most = 64;  // after so many, the thread's loop checks for all other work
-    const slot& s = slot_at(id);
+    const slot& s = slots.at(id);
     const bool goes_on = more && s.level.load(relaxed) == normal_level;
     plain_source<observed> tasks(*this, w, id, goes_on ? most : 1);
     running_task body = body_of(w, index_of(id.value), {});
@@ -168,7 +168,7 @@ public:
         : rt_(rt),
           w_(w),
           id_(id),
-          s_(rt.slot_at(id)),
+          s_(rt.slots.at(id)),
           name_(s_.name),
           flags_(flags),
           uses_resources_(rt.uses_resources(s_)) {}
@@ -238,7 +238,7 @@ private:
 
 [[gnu::noinline]] void run_room::run_any(run_seat& w, task_id id) {
     const std::uint32_t index = index_of(id.value);
-    const std::uint16_t flags = slot_at(index).flags.load(relaxed);
+    const std::uint16_t flags = slots.at(index).flags.load(relaxed);
     any_source task(*this, w, id, flags);
     running_task body = body_of(w, index, (flags & flag_posted) != 0 ? task_id{} : id);
     body_frame frame(*this, w, body, id);
@@ -297,11 +297,12 @@ void run_room::run_chain(run_seat& w) {
 }
 
 bool run_room::yield_to_higher(run_seat& w) {
-    const unsigned own = w.top != nullptr ? level_of(slot_at(w.top->slot)) : 0;
+    const unsigned own = w.top != nullptr ? slots.level_of(slots.at(w.top->slot)) : 0;
     task_id id;
     if (serial()) {
-        id = choose_ready(
-            w, [&](std::uint64_t entry) { return level_of(slot_at(index_of(entry))) > own; });
+        id = choose_ready(w, [&](std::uint64_t entry) {
+            return slots.level_of(slots.at(index_of(entry))) > own;
+        });
     }
     for (unsigned level = level_count; !serial() && !id && level-- != own + 1;) {
         id = ready_at(w, level, true);
@@ -316,7 +317,7 @@ bool run_room::yield_to_higher(run_seat& w) {
 
 void run_room::end_here(run_seat& w, std::uint32_t index) {
     if (!report.unwatched()) return own_work_done(w, index);
-    const plain_end end = end_plain<false>(w, slot_at(index), index, false);
+    const plain_end end = end_plain<false>(w, slots.at(index), index, false);
     if (end.kind == plain_end::not_closed) {
         complete(w, index);
     } else if (end.kind == plain_end::closed) {
@@ -332,8 +333,8 @@ void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_
     // If the scheduler is shut down or there is no memory, the body runs without a task.
     if (d.storage == nullptr) return body(data, joins_of_body(w));
     const std::uint32_t index = index_of(d);
-    const task_id id = id_of(index);
-    slot& s = slot_at(index);
+    const task_id id = slots.id_of(index);
+    slot& s = slots.at(index);
     s.runner.store(w.index, relaxed);
     helper_floats floats;
     floats.use(w, float_control_);
@@ -354,12 +355,12 @@ void run_room::run_here(run_seat& w, const char* name, void (*body)(void*, fork_
               body(body_of(own, index, i)),
               frame(r, own, body, i) {
             if (!rt.report.observed()) return;
-            rt.report.watcher().on_start(w.index, id, rt.slot_at(index).name, facts, {});
+            rt.report.watcher().on_start(w.index, id, rt.slots.at(index).name, facts, {});
         }
         ~around() {
             frame.close();
             if (rt.report.observed())
-                rt.report.watcher().on_end(w.index, id, rt.slot_at(index).name, false);
+                rt.report.watcher().on_end(w.index, id, rt.slots.at(index).name, false);
             seat_counters::add(w.report.counters.executed);
             rt.end_here(w, index);
         }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "core/task/slot.hpp"
+#include "core/slots/slot.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {

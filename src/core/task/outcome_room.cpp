@@ -107,7 +107,7 @@ outcome* outcome_room::outcome_of(const slot& s) {
 
 void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
                          std::uint32_t ordinal) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     outcome* loser = result;
     const bool with_error = result->error != nullptr;
     {
@@ -164,19 +164,19 @@ outcome* outcome_room::end_outcome(task_seat& w, slot& s) {
 }
 
 void outcome_room::cancel_with(task_seat& w, std::uint32_t index, task_id predecessor) {
-    slot& s = slot_at(index);
+    slot& s = slots.at(index);
     s.mark(flag_cancel);
     outcome* result = nullptr;
     {
         const locked lock(mutex_);
-        const detail_block* const d = detail_of(slot_at(predecessor));
+        const detail_block* const d = detail_of(slots.at(predecessor));
         // failure_of() is called after the block was read: if the slot still belongs to the
         // predecessor then, the block does, too.
-        if (d != nullptr && failure_of(predecessor) != 0) result = d->result;
+        if (d != nullptr && slots.failure_of(predecessor) != 0) result = d->result;
         if (result != nullptr) ++result->references;
     }
     if (result == nullptr) {
-        const std::uint16_t failure = failure_of(predecessor);
+        const std::uint16_t failure = slots.failure_of(predecessor);
         const bool threw = failure == 0 || (failure & flag_error) != 0;
         result = new_outcome(threw ? std::make_exception_ptr(task_failed{}) : nullptr, s.name);
         if (result == nullptr) return;  // the task ends as one that was cancelled

@@ -14,7 +14,10 @@ bool task_room::wants_identities(const scheduler_options& o) {
 }
 
 task_room::task_room(const scheduler_options& o)
-    : slot_room(o, wants_identities(o)),
+    : options(handlers.complete(o)),
+      memory(o.memory, o.memory_budget_bytes, o.out_of_memory),
+      report(options, memory, wants_identities(o)),
+      slots(o, memory),
       edges_(memory, memory_tag::edge),
       details_(memory, memory_tag::detail),
       resource_lists_(memory, memory_tag::detail) {
@@ -28,73 +31,20 @@ task_room::~task_room() {
     memory.release(identities_, sizeof(stable_ids), alignof(stable_ids), memory_tag::runtime);
 }
 
-slot_room::slot_room(const scheduler_options& o, bool identified)
-    : options(handlers.complete(o)),
-      memory(o.memory, o.memory_budget_bytes, o.out_of_memory),
-      report(options, memory, identified),
-      slots_(memory, memory_tag::slot) {
-    if (!o.deadlock.lines) return;
-    lines_ = ::new (memory.room_for<source_lines>(memory_tag::runtime)) source_lines(memory);
-}
-
-slot_room::~slot_room() {
-    if (lines_ == nullptr) return;
-    lines_->~source_lines();
-    memory.release(lines_, sizeof(source_lines), alignof(source_lines), memory_tag::runtime);
-}
-
-/// Called if this thread's cache has no slot. Before a task is refused, and, if memory has a
-/// budget, before more memory is taken, a slot from failed_ is used again. That slot no longer says
-/// how its last task failed.
-[[gnu::noinline]] std::uint32_t slot_room::take_slot_slowly(task_seat& w, bool may_block) {
-    std::uint32_t index = no_index;
-    if (memory.has_budget() && !failed_.empty()) {
-        index = slots_.take(w.slots, false);
-        if (index == no_index) index = failed_.take_oldest(slots_, may_block);
-    }
-    if (index == no_index) index = slots_.take(w.slots, may_block);
-    return index != no_index ? index : failed_.take_oldest(slots_, may_block);
-}
-
-[[gnu::noinline]] void slot_room::give_failed_slot(task_seat& w, std::uint32_t index) {
-    // A slot in its last generation is retired, so it needs no place in the list.
-    if (slots_[index].generation() == last_generation) return;
-    if (!slots_[index].has(flag_posted)) index = failed_.add(slots_, index);
-    if (index != no_index) give_slot(w, index, slots_[index].generation());
-}
-
-task_state slot_room::state_of(task_id id) const {
-    const std::uint32_t index = index_of(id.value);
-    const std::uint32_t generation = generation_of(id.value);
-    if (generation == 0 || !slots_.contains(index)) return task_state::unknown;
-    return state_in(slots_[index].successors, generation);
-}
-
-std::uint8_t slot_room::level_of(const slot& s) const {
-    // acquire: pairs with inherit_priority(), which stores the level before it clears the flag. So
-    // if the flag is cleared, the load below reads that level.
-    const bool category = (s.flags.load(acquire) & flag_category) != 0;
-    const std::uint8_t level = s.level.load(relaxed);
-    // inherit_priority() may have come too late, and have cleared the flag of a later task in this
-    // slot. `level` is then a category, so the value is limited to the highest level.
-    return category ? level_by_category_[level].load(relaxed)
-                    : std::min(level, static_cast<std::uint8_t>(priority_level::high));
-}
-
 // ---- ancestors ---------------------------------------------------------------------------------
 
 /// Links the child to its parent, with the skew-binary jump pointer of Myers (1983). The pointer
 /// takes O(1) to make, and a climb along such pointers takes O(log depth).
 void task_room::link_parent(slot& child, std::uint32_t parent_index) const {
-    const slot& parent = slot_at(parent_index);
+    const slot& parent = slots.at(parent_index);
     const std::uint32_t jump = parent.jump.load(relaxed);
     std::uint32_t target = parent_index;
     if (jump != no_index) {
-        const slot& far = slot_at(jump);
+        const slot& far = slots.at(jump);
         const std::uint32_t farther = far.jump.load(relaxed);
         if (farther != no_index) {
             const int near_step = parent.depth.load(relaxed) - far.depth.load(relaxed);
-            const int far_step = far.depth.load(relaxed) - slot_at(farther).depth.load(relaxed);
+            const int far_step = far.depth.load(relaxed) - slots.at(farther).depth.load(relaxed);
             if (near_step == far_step) target = farther;
         }
     }
@@ -104,30 +54,30 @@ void task_room::link_parent(slot& child, std::uint32_t parent_index) const {
 }
 
 bool task_room::descends(std::uint32_t index, task_id ancestor) const {
-    const unsigned depth = slot_at(ancestor).depth.load(relaxed);
+    const unsigned depth = slots.at(ancestor).depth.load(relaxed);
     std::uint32_t at = index;
     for (unsigned steps = 0; steps < 64; ++steps) {
-        const slot& s = slot_at(at);
+        const slot& s = slots.at(at);
         if (s.depth.load(relaxed) <= depth) break;
         const std::uint32_t jump = s.jump.load(relaxed);
         const bool far =
-            jump != no_index && has_slot(jump) && slot_at(jump).depth.load(relaxed) >= depth;
+            jump != no_index && slots.has(jump) && slots.at(jump).depth.load(relaxed) >= depth;
         at = far ? jump : s.parent.load(relaxed);
-        if (at == no_index || !has_slot(at)) return false;
+        if (at == no_index || !slots.has(at)) return false;
     }
-    return id_of(at) == ancestor;
+    return slots.id_of(at) == ancestor;
 }
 
 // ---- edges -------------------------------------------------------------------------------------
 
 [[gnu::noinline]] link task_room::link_to_complete(task_id predecessor, bool any_outcome) const {
-    return !any_outcome && failure_of(predecessor) != 0 ? link::failed : link::not_needed;
+    return !any_outcome && slots.failure_of(predecessor) != 0 ? link::failed : link::not_needed;
 }
 
 link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predecessor,
                           bool any_outcome, await_state until) {
-    slot& to = slot_at(successor);
-    slot& from = slot_at(predecessor);
+    slot& to = slots.at(successor);
+    slot& from = slots.at(predecessor);
     const std::uint32_t generation = generation_of(predecessor.value);
     if (state_in(from.successors, generation) != task_state::open) {
         return link_to_complete(predecessor, any_outcome);
@@ -140,7 +90,7 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
     // release: the two stores pair with the loads in any_predecessor() and in
     // needs::next_successor().
     e.from.store(predecessor.value, release);
-    e.to.store(id_of(successor).value, release);
+    e.to.store(slots.id_of(successor).value, release);
     if (!push_edge(from.successors, generation, to.waits_for, index, e.next)) {
         give_edge(w, index);
         return link_to_complete(predecessor, any_outcome);
@@ -152,16 +102,16 @@ link task_room::link_edge(task_seat& w, std::uint32_t successor, task_id predece
 }
 
 void task_room::link_first_edge(task_seat& w, std::uint32_t successor, task_id predecessor) {
-    slot& to = slot_at(successor);
+    slot& to = slots.at(successor);
     const std::uint32_t index = edges_.take(w.edges);
     edge& e = edges_[index];
     e.any_outcome = false;
     // release: the two stores pair with the loads in any_predecessor() and in
     // needs::next_successor().
     e.from.store(predecessor.value, release);
-    e.to.store(id_of(successor).value, release);
-    push_first_edge(slot_at(predecessor).successors, generation_of(predecessor.value), to.waits_for,
-                    index, e.next);
+    e.to.store(slots.id_of(successor).value, release);
+    push_first_edge(slots.at(predecessor).successors, generation_of(predecessor.value),
+                    to.waits_for, index, e.next);
     // release, both: pair with any_predecessor().
     e.next_predecessor.store(to.predecessors.load(relaxed), release);
     to.predecessors.store(index, release);
@@ -259,7 +209,7 @@ std::uint64_t task_room::next_identity(const task_seat& w) const {
         return stable_ids::join(part->id, part->creations++);
     }
     if (w.top != nullptr) {
-        detail_block* const whole = detail_of(slot_at(w.top->slot));
+        detail_block* const whole = detail_of(slots.at(w.top->slot));
         if (whole != nullptr && whole->stable_id != 0) {
             return stable_ids::join(whole->stable_id, whole->creations++);
         }
@@ -282,7 +232,7 @@ void task_room::leave(task_seat& w, const creator& as) { w.creating_as = as.belo
 void task_room::report_spawned(observer& to, const task_seat& w, const slot& s,
                                const creation& made) const {
     const spawn_facts facts{.where = made.where,
-                            .level = level_of(s),
+                            .level = slots.level_of(s),
                             .restricted = is_direct(s),
                             .background = s.has(flag_background),
                             .same_moment = made.same_moment,

@@ -6,12 +6,8 @@
 #include "braid/core/fork_stack.hpp"
 #include "braid/core/task_context.hpp"
 #include "core/report/reporter.hpp"
-#include "core/task/failed_slots.hpp"
-#include "core/task/index_pool.hpp"
+#include "core/slots/slot_table.hpp"
 #include "core/task/shown_frame.hpp"
-#include "core/task/slot.hpp"
-#include "core/task/source_lines.hpp"
-#include "core/task/words.hpp"
 
 #include <cstdint>
 #include <exception>
@@ -83,9 +79,7 @@ struct creation {
 /// failed or was cancelled.
 enum class link : std::uint8_t { made, not_needed, failed, no_memory };
 
-/// Stores the slots, which one task after another uses, and the levels of tasks. Makes and checks
-/// the ids that distinguish the tasks of one slot.
-class slot_room {
+class task_room {
 public:
     // The parts that have no room. The counts of `memory` are written often, so `report`, which
     // each task reads, begins a line of its own.
@@ -93,85 +87,8 @@ public:
     const scheduler_options options;
     accounted_memory memory;
     alignas(64) reporter report;
+    slot_table slots;
 
-    slot_room(const scheduler_options& o, bool identified);
-    ~slot_room();
-    slot_room(const slot_room&) = delete;
-    slot_room& operator=(const slot_room&) = delete;
-
-    // ---- slots and ids
-    slot& slot_at(std::uint32_t index) const { return slots_[index]; }
-    slot& slot_at(task_id id) const { return slots_[index_of(id.value)]; }
-    bool has_slot(std::uint32_t index) const { return slots_.contains(index); }
-    /// Returns an upper bound of all indices that were ever used. Each index below it has a slot.
-    std::uint32_t slot_count() const { return slots_.size(); }
-    /// Takes a free slot and returns its index. Returns no_index if there is no memory, after the
-    /// out-of-memory handler was called. If `may_block` is false, the function neither allocates
-    /// nor waits for a lock, and returns no_index where it would have to.
-    std::uint32_t take_slot(task_seat& w, bool may_block = true) {
-        if (w.slots.count == 0) [[unlikely]]
-            return take_slot_slowly(w, may_block);
-        return slots_.take(w.slots);
-    }
-    /// Frees a slot in which only the words that every task sets have changed; see slot.
-    void give_slot(task_seat& w, std::uint32_t index, std::uint32_t generation) {
-        // A slot in its last generation is retired instead (I3).
-        if (generation != last_generation) slots_.give(w.slots, index);
-    }
-    /// Resets a slot and frees it. If its task failed or was cancelled, the slot first stays in
-    /// failed_ for a while, so that it can still say how the task ended.
-    void clean_and_give_slot(task_seat& w, std::uint32_t index) {
-        slot& s = slots_[index];
-        s.clean();
-        if (s.has(failure_flags)) [[unlikely]]
-            return give_failed_slot(w, index);
-        give_slot(w, index, s.generation());
-    }
-    bool reserve_slots(std::uint32_t count) { return slots_.reserve(count); }
-    task_id id_of(std::uint32_t index) const {
-        return {join_word(slots_[index].generation(), index)};
-    }
-    task_state state_of(task_id id) const;
-    bool is_open(task_id id) const { return state_of(id) == task_state::open; }
-    /// Returns the failure_flags of a complete task. Returns 0 if the task succeeded, if it is
-    /// still open, or if a later task uses its slot.
-    std::uint16_t failure_of(task_id id) const {
-        const slot& s = slot_at(id);
-        return failure_in(s.successors, s.flags, generation_of(id.value));
-    }
-
-    // ---- levels
-    static constexpr std::size_t categories = 256;
-    std::uint8_t level_of(const slot& s) const;
-    priority_level level_of_category(std::uint8_t category) const {
-        return static_cast<priority_level>(level_by_category_[category].load(relaxed));
-    }
-    void set_level(std::uint8_t category, priority_level level) {
-        level_by_category_[category].store(static_cast<std::uint8_t>(level), relaxed);
-    }
-
-    // ---- source lines, with deadlock_options::lines
-    /// Records the source line at which this thread has just made a task or a completion.
-    void note_line(const slot& s, std::uint32_t index, const std::source_location& where) const {
-        if (lines_ != nullptr) lines_->note(index, s.generation(), where);
-    }
-    source_line line_of(task_id id) const {
-        if (lines_ == nullptr) return {};
-        return lines_->of(index_of(id.value), generation_of(id.value));
-    }
-
-private:
-    std::uint32_t take_slot_slowly(task_seat& w, bool may_block);
-    void give_failed_slot(task_seat& w, std::uint32_t index);
-
-    index_pool<slot> slots_;
-    failed_slots failed_;
-    atomic<std::uint8_t> level_by_category_[categories]{};
-    source_lines* lines_ = nullptr;
-};
-
-class task_room : public slot_room {
-public:
     explicit task_room(const scheduler_options& o);
     ~task_room();
     task_room(const task_room&) = delete;
@@ -181,7 +98,7 @@ public:
     void link_parent(slot& child, std::uint32_t parent) const;
     bool is_below(const slot& s, task_id parent) const {
         const std::uint32_t index = index_of(parent.value);
-        return s.parent.load(relaxed) == index && id_of(index) == parent;
+        return s.parent.load(relaxed) == index && slots.id_of(index) == parent;
     }
     /// Returns true if the task is `ancestor` or a descendant of it.
     bool descends(std::uint32_t index, task_id ancestor) const;
@@ -256,7 +173,7 @@ public:
     static void leave(task_seat& w, const creator& as);
     /// Returns the task's stable id, or 0 if it has none.
     std::uint64_t identity(task_id id) const {
-        const detail_block* d = detail_of(slot_at(id));
+        const detail_block* d = detail_of(slots.at(id));
         return d != nullptr ? d->stable_id : 0;
     }
 
@@ -296,7 +213,7 @@ private:
 
 template <class F>
 bool task_room::any_predecessor(task_id id, F&& f) const {
-    const slot& s = slot_at(id);
+    const slot& s = slots.at(id);
     const detail_block* const d = s.has(flag_detailed) ? detail_of(s) : nullptr;
     const std::uint32_t wait = d != nullptr ? d->waits.load(acquire) : 0;
     for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge;) {
@@ -305,7 +222,7 @@ bool task_room::any_predecessor(task_id id, F&& f) const {
         // dropped, which the check below notices.
         const task_id from{edges_[e].from.load(acquire)};
         const std::uint32_t next = edges_[e].next_predecessor.load(acquire);
-        if (s.waits_for.load(acquire) == 0 || !is_open(id)) return false;
+        if (s.waits_for.load(acquire) == 0 || !slots.is_open(id)) return false;
         // acquire, relaxed: a later wait increments `waits` before it begins, and a wait that ends
         // early does so before it frees an edge.
         if (d != nullptr && d->waits.load(relaxed) != wait) return false;

@@ -63,8 +63,8 @@ bool wait_room::run_one_needed(wait_seat& w, task_id needed) {
     leave_search(w);
     seat_counters::add(w.report.counters.helped);
     if (report.observed()) {
-        report.event(w.index, event_kind::helped, w.top != nullptr ? id_of(w.top->slot) : task_id{},
-                     id);
+        report.event(w.index, event_kind::helped,
+                     w.top != nullptr ? slots.id_of(w.top->slot) : task_id{}, id);
     }
     helper_floats floats;
     floats.use(w, float_control());
@@ -80,7 +80,7 @@ void wait_room::report_event(event_kind kind, const event& e) const {
     const bool in_task = w != nullptr && w->top != nullptr;
     report.watcher().on_event({.kind = kind,
                                .seat = w != nullptr ? w->index : std::uint16_t{UINT16_MAX},
-                               .task = in_task ? id_of(w->top->slot) : task_id{},
+                               .task = in_task ? slots.id_of(w->top->slot) : task_id{},
                                .object = &e});
 }
 

@@ -2,7 +2,7 @@
 // Finds the tasks that must end before an awaited task can end. The waiter may run these tasks on
 // top of its wait. See "How needed work is found" in docs/design/wait.md.
 
-#include "core/task/words.hpp"
+#include "core/slots/words.hpp"
 #include "core/wait/wait_list.hpp"
 
 #include <algorithm>
@@ -84,7 +84,7 @@ private:
         // The entry is not in the list, and descends from no task in it. Checks whether a needed
         // task waits for the entry: goes up to its successors and to its parent, `reach` levels at
         // most.
-        const slot& s = rt_.slot_at(index_of(entry));
+        const slot& s = rt_.slots.at(index_of(entry));
         std::uint32_t e = first_edge(s.successors.load(acquire));
         for (unsigned n = 0; n < width && e < no_edge && rt_.has_edge(e); ++n) {
             const edge& to = rt_.edge_at(e);
@@ -93,22 +93,22 @@ private:
             e = to.next.load(relaxed);
         }
         const std::uint32_t parent = s.parent.load(relaxed);
-        return parent != no_index && rt_.has_slot(parent) &&
-               contains(rt_.id_of(parent).value, count, reach - 1);
+        return parent != no_index && rt_.slots.has(parent) &&
+               contains(rt_.slots.id_of(parent).value, count, reach - 1);
     }
 
     /// Returns true if the entry is one of the tasks that this wait is for, or a descendant of one.
     bool is_below_listed(std::uint64_t entry) const {
         constexpr unsigned deep = 64;
-        if (rt_.slot_at(index_of(entry)).depth.load(relaxed) > deep) {
+        if (rt_.slots.at(index_of(entry)).depth.load(relaxed) > deep) {
             const auto is_below = [&](task_id id) { return rt_.descends(index_of(entry), id); };
             return target_.list->any_open(is_below);
         }
         for (unsigned n = 0; n <= deep; ++n) {
             if (target_.list->has(task_id{entry})) return true;
-            const std::uint32_t parent = rt_.slot_at(index_of(entry)).parent.load(relaxed);
-            if (parent == no_index || !rt_.has_slot(parent)) return false;
-            entry = rt_.id_of(parent).value;
+            const std::uint32_t parent = rt_.slots.at(index_of(entry)).parent.load(relaxed);
+            if (parent == no_index || !rt_.slots.has(parent)) return false;
+            entry = rt_.slots.id_of(parent).value;
         }
         return false;
     }
@@ -134,7 +134,7 @@ private:
     void add_predecessors(task_id id) {
         unsigned n = 0;
         rt_.any_predecessor(id, [&](task_id from) {
-            if (rt_.is_open(from)) add(from);
+            if (rt_.slots.is_open(from)) add(from);
             return ++n == limit || count_ == room_;
         });
     }
@@ -192,7 +192,8 @@ private:
                 [&](const several& one) { return one.seat == r.seat && one.depth == r.depth; });
             if (of == waits.data() + waits.size()) return false;
             const task_id id{r.key};
-            if (!rt_.is_open(id) || (direct_only && !rt_.is_direct(rt_.slot_at(id)))) return false;
+            if (!rt_.slots.is_open(id) || (direct_only && !rt_.is_direct(rt_.slots.at(id))))
+                return false;
             if (of->perhaps || any_below_is_member(*of)) add(id);
             return count_ == room_;
         });
@@ -208,13 +209,13 @@ private:
     /// Returns true if only certain threads may run one of the members. Without such a member there
     /// is nothing to guess.
     bool any_is_direct() const {
-        return any_member([&](task_id id) { return rt_.is_direct(rt_.slot_at(id)); });
+        return any_member([&](task_id id) { return rt_.is_direct(rt_.slots.at(id)); });
     }
 
     bool awaits_seat(unsigned seat) const {
         return any_member([&](task_id id) {
-            const slot& s = rt_.slot_at(id);
-            if (!rt_.is_open(id) || !rt_.is_direct(s) || s.runner.load(relaxed) != UINT16_MAX)
+            const slot& s = rt_.slots.at(id);
+            if (!rt_.slots.is_open(id) || !rt_.is_direct(s) || s.runner.load(relaxed) != UINT16_MAX)
                 return false;
             const detail_block* d = rt_.detail_of(s);
             return d != nullptr && d->seat.load(relaxed) == seat;

@@ -39,7 +39,7 @@ task_id work_search::find() {
 bool work_search::is_needed(std::uint64_t entry) const {
     if (target_.run_everything) return true;
     if (target_.task) {
-        const slot& s = rt_.slot_at(index_of(entry));
+        const slot& s = rt_.slots.at(index_of(entry));
         // A task that is only perhaps needed is left to other threads. This thread runs it only if
         // certain threads must begin it, or if no reserve thread could stand in.
         const bool is_for_few = rt_.is_direct(s) && s.runner.load(relaxed) == UINT16_MAX;
@@ -53,17 +53,17 @@ bool work_search::is_needed(std::uint64_t entry) const {
     // Only compares the address: if the task is complete by now, its scope may be gone. Tasks that
     // came to the scope by an environment of the user do not match here; a reserve thread runs
     // them.
-    return rt_.slot_at(index_of(entry)).environment.load(relaxed) == &target_.all_of->environment;
+    return rt_.slots.at(index_of(entry)).environment.load(relaxed) == &target_.all_of->environment;
 }
 
 bool work_search::wants_its_kind(task_id id) const {
     if (id == target_.task) return false;
-    const slot& s = rt_.slot_at(index_of(id.value));
+    const slot& s = rt_.slots.at(index_of(id.value));
     return s.has(flag_own_kind) && rt_.is_below(s, target_.task);
 }
 
 bool work_search::serves(std::uint64_t entry) const {
-    if (policy_ == help::any && rt_.slot_at(index_of(entry)).has(flag_never_waits)) return true;
+    if (policy_ == help::any && rt_.slots.at(index_of(entry)).has(flag_never_waits)) return true;
     return is_needed(entry);
 }
 
@@ -72,7 +72,7 @@ task_id work_search::claim_needed(std::size_t look_at) {
     // A wait for an event also runs all tasks that only this thread, or certain threads, may run.
     const auto served = [&](std::uint64_t entry) {
         return serves(entry) ||
-               (target_.signal != nullptr && rt_.is_direct(rt_.slot_at(index_of(entry))));
+               (target_.signal != nullptr && rt_.is_direct(rt_.slots.at(index_of(entry))));
     };
     if (w_.kind == seat_kind::background) return rt_.take_background(wanted);
     if (rt_.serial()) return rt_.choose_ready(w_, served);
@@ -132,7 +132,7 @@ task_id work_search::oldest_ready() {
     if (rt_.serial()) return rt_.choose_ready(w_, any);
     if (const task_id id = rt_.direct_task(w_)) return id;
     const auto promised = [&](std::uint64_t entry) {
-        return rt_.slot_at(index_of(entry)).has(flag_never_waits);
+        return rt_.slots.at(index_of(entry)).has(flag_never_waits);
     };
     if (const task_id id = rt_.take_if(w_, promised, SIZE_MAX, look_first::own_oldest)) return id;
     return rt_.take_if(w_, any, SIZE_MAX, look_first::own_oldest);

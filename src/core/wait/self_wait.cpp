@@ -12,7 +12,7 @@ namespace detail {
 namespace {
 
 const scope_state* scope_at(const wait_room& rt, const running_task& t) {
-    return scope_of(rt.slot_at(t.slot).environment.load(relaxed));
+    return scope_of(rt.slots.at(t.slot).environment.load(relaxed));
 }
 
 /// Returns the topmost task on the stack for which `is_needed(task)` is true, or null if there is
@@ -38,12 +38,12 @@ bool any_near(const wait_seat& w, Test&& is_needed) {
 /// does this function check the whole stack.
 bool needs_stack(const wait_room& rt, const wait_seat& w, task_id id, unsigned* steps) {
     const std::uint32_t index = index_of(id.value);
-    const slot& s = rt.slot_at(index);
+    const slot& s = rt.slots.at(index);
     const std::uint16_t runner = s.runner.load(relaxed);
     const bool is_join = s.has(flag_empty | flag_own_kind);
     const bool has_children = index_of(s.open.load(relaxed)) > 1;
     if (runner == UINT16_MAX && !is_join && !has_children) return false;
-    if (!rt.is_open(id)) return false;
+    if (!rt.slots.is_open(id)) return false;
     const auto is_below = [&](const running_task& t) {
         if (steps != nullptr) ++*steps;
         return rt.descends(t.slot, id);
@@ -77,7 +77,7 @@ task_id first_needed(const wait_room& rt, task_id id, bool over_awaits, Test&& t
         if (test(list[at])) return list[at];
         // A suspended task may need only one of several tasks that it awaits, or none if a
         // cancellation ends its await.
-        if (!over_awaits && may_be_suspended(rt, rt.slot_at(list[at]))) continue;
+        if (!over_awaits && may_be_suspended(rt, rt.slots.at(list[at]))) continue;
         rt.any_predecessor(list[at], is_full_with);
     }
     return {};
@@ -100,7 +100,7 @@ const ending_task* needed_end(const wait_room& rt, const wait_seat& w, const wai
     const ending_task* const e = w.ends;
     if (e == nullptr || e->depth != w.depth) return nullptr;
     if (target.all_of != nullptr) {
-        const task_environment* const in = rt.slot_at(e->slot).environment.load(relaxed);
+        const task_environment* const in = rt.slots.at(e->slot).environment.load(relaxed);
         return scope_of(in) == target.all_of ? e : nullptr;
     }
     const auto is_part_of = [&](task_id one) { return rt.descends(e->slot, one); };
@@ -108,7 +108,7 @@ const ending_task* needed_end(const wait_room& rt, const wait_seat& w, const wai
 }
 
 bool report_wait_of_destructor(const wait_room& rt, const ending_task& e) {
-    const char* const name = rt.slot_at(e.slot).name;
+    const char* const name = rt.slots.at(e.slot).name;
     rt.report.log(
         log_level::error,
         "%s: what task '%s' held waits, as it is destroyed, for what needs the end of that task",
@@ -132,8 +132,8 @@ bool waits_for_itself(wait_room& rt, const wait_seat& w, const wait_target& targ
         frame = topmost(w, [&](const running_task& t) { return scope_at(rt, t) == target.all_of; });
     }
     if (frame == nullptr) return false;
-    const char* const waits = rt.slot_at(w.top->slot).name;
-    const char* const needed = rt.slot_at(frame->slot).name;
+    const char* const waits = rt.slots.at(w.top->slot).name;
+    const char* const needed = rt.slots.at(frame->slot).name;
     unsigned depth = 0;
     for (const running_task* t = frame; t != nullptr; t = t->below) ++depth;
     if (depth <= w.unneeded_from.load(relaxed)) {

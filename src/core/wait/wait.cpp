@@ -4,8 +4,8 @@
 #include "braid/core/event.hpp"
 #include "braid/core/scope.hpp"
 #include "core/seats/gate_pass.hpp"
+#include "core/slots/words.hpp"
 #include "core/task/event_word.hpp"
-#include "core/task/words.hpp"
 #include "core/wait/wait_list.hpp"
 #include "core/wait/wait_loop.hpp"
 
@@ -24,9 +24,9 @@ bool take_or_mark(event& signal) {
 
 }  // namespace
 
-bool wait_target::arm(const task_room& tasks) const {
+bool wait_target::arm(const slot_table& slots) const {
     if (task) {
-        slot& s = tasks.slot_at(task);
+        slot& s = slots.at(task);
         return mark_waited(s.successors, generation_of(task.value));
     }
     if (branch != nullptr) {
@@ -53,12 +53,13 @@ bool wait_loop::enter() {
     if (target_.list != nullptr) {
         return target_.list->enter(rt_, w_.index, record_.depth, record_.limited);
     }
-    return rt_.lot().enter(record_, target_.key(), w_.index, [&] { return target_.arm(rt_); });
+    return rt_.lot().enter(record_, target_.key(), w_.index,
+                           [&] { return target_.arm(rt_.slots); });
 }
 
 void wait_loop::observe(event_kind kind) {
     if (!rt_.report.observed()) return;
-    rt_.report.event(w_.index, kind, w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{},
+    rt_.report.event(w_.index, kind, w_.top != nullptr ? rt_.slots.id_of(w_.top->slot) : task_id{},
                      target_.task);
 }
 
@@ -81,7 +82,7 @@ void wait_loop::begin() {
     show_what_for();
     observe(event_kind::wait_begin);
     if (target_.task && w_.top != nullptr) {
-        rt_.inherit_priority(w_, target_.task, rt_.level_of(rt_.slot_at(w_.top->slot)));
+        rt_.inherit_priority(w_, target_.task, rt_.slots.level_of(rt_.slots.at(w_.top->slot)));
     }
     if (target_.list != nullptr) begin_list();
     rt_.note_core(w_);
@@ -102,7 +103,7 @@ void wait_loop::begin_list() {
     // The seat's list of needs may belong to an earlier wait_list at the same address.
     w_.needed_for = {};
     if (w_.top == nullptr) return;
-    const std::uint8_t level = rt_.level_of(rt_.slot_at(w_.top->slot));
+    const std::uint8_t level = rt_.slots.level_of(rt_.slots.at(w_.top->slot));
     target_.list->any_open([&](task_id id) {
         rt_.inherit_priority(w_, id, level);
         return false;
@@ -151,7 +152,7 @@ bool wait_loop::has_it_at_hand() const {
     return target_.task && target_.list == nullptr && policy_ != help::none &&
            rt_.serial() == nullptr && w_.kind != seat_kind::background &&
            run_room::own_newest(w_) == target_.task &&
-           !rt_.slot_at(target_.task).has(flag_own_kind) &&  // such a task ends in its own way
+           !rt_.slots.at(target_.task).has(flag_own_kind) &&  // such a task ends in its own way
            enough_stack(rt_, w_);
 }
 
@@ -276,7 +277,7 @@ void wait_loop::run_on_top(task_id id) {
     seat_counters::add(w_.report.counters.helped);
     if (rt_.report.observed()) {
         rt_.report.event(w_.index, event_kind::helped,
-                         w_.top != nullptr ? rt_.id_of(w_.top->slot) : task_id{}, id);
+                         w_.top != nullptr ? rt_.slots.id_of(w_.top->slot) : task_id{}, id);
     }
     floats_.use(w_, rt_.float_control());
     // `more` returns true if run() may go on with tasks like this one. A wait for a scope needs all
@@ -317,7 +318,7 @@ bool wait_loop::may_sleep() {
     rt_.ask_pinned_threads(w_);
     if (rt_.options.warn_when_wait_parks && w_.kind == seat_kind::worker &&
         rt_.first_to_warn_of_parking()) {
-        const char* name = w_.top != nullptr ? rt_.slot_at(w_.top->slot).name : nullptr;
+        const char* name = w_.top != nullptr ? rt_.slots.at(w_.top->slot).name : nullptr;
         rt_.report.log(
             log_level::warning,
             "%s: a wait in task '%s' parks %s; give the work that follows to a task with "

@@ -18,7 +18,7 @@ bool wait_room::join_popped(wait_seat& w, fork_slot* slot) {
         if (!report.observed()) return false;
         const auto thief = static_cast<std::uint16_t>(
             slot->state.load(relaxed) >> fork_slot::seat_shift & fork_slot::seat_mask);
-        report.branch(w.index, event_kind::joined, id_of(w.top->slot), *slot, thief);
+        report.branch(w.index, event_kind::joined, slots.id_of(w.top->slot), *slot, thief);
     } else {
         // relaxed: the slot belongs to this thread alone again.
         slot->state.store(fork_slot::unstolen, relaxed);

@@ -45,7 +45,7 @@ bool wait_list::enter(wait_room& rt, std::uint16_t seat, std::uint16_t depth, bo
         r.limited = limited;
         r.depth = depth;
         const wait_target one{.task = id};
-        const bool open = rt.lot().enter(r, one.key(), seat, [&] { return one.arm(rt); });
+        const bool open = rt.lot().enter(r, one.key(), seat, [&] { return one.arm(rt.slots); });
         if (!open) r.done.store(true, relaxed);  // the task was complete before the wait
     });
     return advance();

@@ -61,7 +61,7 @@ outside sleep_for_list(wait_room& rt, wait_list& list, std::int64_t deadline, wa
 outside sleep_without_seat(wait_room& rt, const wait_target& target, std::int64_t deadline,
                            wait_seat*& seat, wait_record& record) {
     if (target.list != nullptr) return sleep_for_list(rt, *target.list, deadline, seat);
-    const auto arm = [&] { return target.arm(rt); };
+    const auto arm = [&] { return target.arm(rt.slots); };
     if (!rt.lot().enter(record, target.key(), no_seat, arm)) return outside::over;
     bool in_time = true;
     {

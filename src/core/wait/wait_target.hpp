@@ -11,7 +11,7 @@ BRAID_NAMESPACE_BEGIN
 class event;
 
 namespace detail {
-class task_room;
+class slot_table;
 class wait_list;
 struct scope_state;
 
@@ -33,7 +33,7 @@ struct wait_target {
     /// Called with the lock of the key's bucket held. Marks the target, so that the thread that
     /// ends the wait wakes the key. Returns false if the target is complete or set already, so
     /// there is nothing to wait for. In that case an automatic event has been taken.
-    bool arm(const task_room& tasks) const;
+    bool arm(const slot_table& slots) const;
     /// Called after a wake. Returns true if this waiter may return. Returns false if another waiter
     /// has taken an automatic event first, because such an event lets only one waiter through.
     bool take() const;

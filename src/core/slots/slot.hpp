@@ -5,7 +5,7 @@
 #include "braid/base/policy.hpp"
 #include "braid/core/closure.hpp"
 #include "braid/core/task.hpp"
-#include "core/task/await_words.hpp"
+#include "core/slots/await_words.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -16,7 +16,7 @@
 //     second case the builder learns that the predecessor is complete. Never both.
 // These are free functions over the words, so that a model checker compiles the same code.
 
-#include "core/task/slot.hpp"
+#include "core/slots/slot.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {

@@ -4,8 +4,8 @@
 // before they are used again: a caller that asks a little late still learns how the task ended.
 
 #include "braid/base/mutex.hpp"
-#include "core/task/index_pool.hpp"
-#include "core/task/slot.hpp"
+#include "core/slots/index_pool.hpp"
+#include "core/slots/slot.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
