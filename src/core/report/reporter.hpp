@@ -67,8 +67,7 @@ private:
 /// Reports to the handlers of `options`, which live as long as the reporter.
 class reporter {
 public:
-    /// If `identified` is true, tasks have stable ids, so none
-    /// of them takes the plain path.
+    /// If `identified` is true, tasks have stable ids, so none of them takes the plain path.
     reporter(const scheduler_options& options, accounted_memory& memory, bool identified);
     reporter(const reporter&) = delete;
     reporter& operator=(const reporter&) = delete;
@@ -111,7 +110,7 @@ public:
 private:
     void note_type(report_part& w, const char* name, std::int64_t ns);
 
-    // Each task reads these.
+    // Each task reads the first three.
     const std::atomic<std::uint32_t>* listens_;
     const std::atomic<std::uint32_t>* watches_;  // as listens_; 1 without plain_ways_ or with lines
     bool plain_ways_;                            // there are no statistics and no stable ids
