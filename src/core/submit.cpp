@@ -69,8 +69,12 @@ draft open_plain(runtime& rt, whole_seat* w, const plain_options& o) {
         return {};
     }
     if (w == nullptr) w = rt.bound();
-    if (w == nullptr || !rt.report.unwatched()) return open_watched(rt, w, o);
-    const draft d = rt.open_plain(*w, o.within, o.name, o.kind);
+    // The general way also takes slots from the table when the thread's cache has none. So nothing
+    // is called below, and few registers have to be saved.
+    if (w == nullptr || !rt.report.unwatched() || w->slots.count == 0) [[unlikely]] {
+        return open_watched(rt, w, o);
+    }
+    const draft d = rt.open_plain<true>(*w, o.within, o.name, o.kind);
     return d.storage != nullptr ? d : open_slowly(rt, w, o);
 }
 

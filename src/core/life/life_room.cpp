@@ -112,10 +112,10 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
     }
     const auto flags = static_cast<std::uint16_t>(flags_of(o) | flag_of(kind));
     const task_environment* const environment = environment_for(w, o);
-    slot* const made = new_task(w, {o.name, flags, level_of(o), environment}, true, 1);
+    const std::uint32_t index = slots.take(w.slots);
+    slot* const made = new_task(index, {o.name, flags, level_of(o), environment}, 1);
     if (made == nullptr) return {};
     slot& s = *made;
-    const std::uint32_t index = s.own_index();
     s.module = o.module;
     s.invoke = nullptr;  // there is no callable before publish(); see runtime::search_task()
     // relaxed: nobody knows the task yet.
@@ -217,9 +217,9 @@ bool life_room::try_post(life_seat& w, void (*function)(void*), void* data) noex
         void operator()() const { function(data); }
     };
     if (!accepts_from(w)) return false;
-    slot* const s = new_task(w, {nullptr, flag_posted, normal_level, nullptr}, false);
+    const std::uint32_t index = slots.take(w.slots, false);
+    slot* const s = new_task(index, {nullptr, flag_posted, normal_level, nullptr});
     if (s == nullptr) return false;
-    const std::uint32_t index = s->own_index();
     ::new (static_cast<void*>(s->storage)) call{function, data};
     s->invoke = &run_closure<call>;
     seat_counters::add(w.report.counters.created);

@@ -35,7 +35,8 @@ public:
     draft open(life_seat& w, const task_options& options, draft_kind kind);
     /// Opens a task that has no options but a name and a scope. It is faster than open(), because
     /// it leaves out what only other tasks need. Returns an empty draft if the scheduler is shut
-    /// down or there is no memory.
+    /// down or there is no memory. `cached` promises that the seat's cache has a free slot.
+    template <bool cached = false>
     draft open_plain(life_seat& w, scope* within, const char* name, draft_kind kind);
     /// Posts a task that calls function(data). Neither allocates nor blocks. Returns false if no
     /// slot or no room in the queue is free, or the scheduler is shut down.
@@ -119,7 +120,7 @@ protected:
         std::uint8_t level;
         const task_environment* environment;
     };
-    slot* new_task(life_seat& w, const first_words& with, bool may_block = true,
+    slot* new_task(std::uint32_t index, const first_words& with,
                    std::uint32_t waits_for = 0) noexcept;
 
 private:
@@ -161,14 +162,13 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
 // A plain task has no options but a name and a scope. Its end leaves out what only other tasks
 // need.
 
-/// Takes a slot for a new task and writes its first fields. Returns null if there is no memory, or
-/// if `may_block` is false and no slot is free at once. `waits_for` is the task's count when the
-/// slot becomes open. Another thread that finds the slot with a count of 0 takes the task for
-/// ready. So pass 0 only for a task that has neither a detail block nor edges.
-[[gnu::always_inline]] inline slot* life_room::new_task(life_seat& w, const first_words& with,
-                                                        bool may_block,
+/// Writes the first fields of a new task into the slot that slots.take() has returned. Returns null
+/// if that is no_index. `waits_for` is the task's count when the slot becomes open. Another thread
+/// that finds the slot with a count of 0 takes the task for ready. So pass 0 only for a task that
+/// has neither a detail block nor edges.
+[[gnu::always_inline]] inline slot* life_room::new_task(std::uint32_t index,
+                                                        const first_words& with,
                                                         std::uint32_t waits_for) noexcept {
-    const std::uint32_t index = slots.take(w.slots, may_block);
     if (index == no_index) return nullptr;
     slot& s = slots.at(index);
     s.name = with.name;
@@ -182,6 +182,7 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
     return &s;
 }
 
+template <bool cached>
 [[gnu::always_inline]] inline draft life_room::open_plain(life_seat& w, scope* within,
                                                           const char* name, draft_kind kind) {
     if (!accepts_from(w)) return {};
@@ -192,7 +193,8 @@ inline void complete_held_back(life_room& rt, life_seat& w) {
         environment = slots.at(w.top->slot).environment.load(relaxed);
     }
     const std::uint16_t flags = kind == draft_kind::posted ? flag_posted : 0;
-    slot* const s = new_task(w, {name, flags, normal_level, environment});
+    const std::uint32_t index = cached ? slots.take_cached(w.slots) : slots.take(w.slots);
+    slot* const s = new_task(index, {name, flags, normal_level, environment});
     if (s == nullptr) return {};
     seat_counters::add(w.report.counters.created);
     count_creation(w, environment);

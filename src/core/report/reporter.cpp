@@ -29,6 +29,8 @@ reporter::reporter(const scheduler_options& options, accounted_memory& memory, b
     : listens_(options.observer != nullptr ? &options.observer->listening() : &never),
       watches_(identified || options.statistics || options.deadlock.lines ? &always : listens_),
       plain_ways_(!identified && !options.statistics),
+      statistics_(options.statistics),
+      long_task_ns_(std::max<std::int64_t>(options.long_task.value, 0)),
       options_(options),
       memory_(memory) {}
 
@@ -73,20 +75,19 @@ void reporter::log(log_level level, const char* format, ...) const {
 }
 
 std::int64_t reporter::task_clock() const {
-    return options_.statistics ? active_policy::now() : active_policy::coarse_now();
+    return statistics_ ? active_policy::now() : active_policy::coarse_now();
 }
 
 void reporter::note_duration(report_part& w, const char* name, bool quiet, std::int64_t started,
                              unsigned count) {
     const std::int64_t now = task_clock();
     const std::int64_t took = std::max<std::int64_t>(now - started - w.elsewhere, 0);
-    if (options_.statistics) {
+    if (statistics_) {
         seat_counters::add(w.counters.busy_ns, static_cast<std::uint64_t>(took));
         note_type(w, name, took);
     }
     w.stamp = now;
-    if (quiet || !w.warns || options_.long_task.value <= 0 || took < options_.long_task.value)
-        return;
+    if (quiet || !w.warns || long_task_ns_ == 0 || took < long_task_ns_) return;
     seat_counters::add(w.counters.long_tasks);
     if (name == nullptr) name = "";
     const double ms = static_cast<double>(took) * 1e-6;
@@ -102,11 +103,11 @@ void reporter::note_duration(report_part& w, const char* name, bool quiet, std::
 }
 
 void reporter::note_durations(report_part& w, const char* name, bool quiet, unsigned count) {
-    if (options_.long_task.value <= 0) return;
+    if (long_task_ns_ == 0) return;
     const std::int64_t now = active_policy::coarse_now();
     const std::int64_t started = std::exchange(w.stamp, now);
     if constexpr (policies::seldom_clock) w.time_each = tasks_a_look(w.time_each, now != started);
-    if (now - started >= options_.long_task.value) note_duration(w, name, quiet, started, count);
+    if (now - started >= long_task_ns_) note_duration(w, name, quiet, started, count);
     w.elsewhere = 0;
 }
 

@@ -110,10 +110,13 @@ public:
 private:
     void note_type(report_part& w, const char* name, std::int64_t ns);
 
-    // Each task reads the first three.
+    // Each task reads these, and none of what follows.
     const std::atomic<std::uint32_t>* listens_;
     const std::atomic<std::uint32_t>* watches_;  // as listens_; 1 without plain_ways_ or with lines
     bool plain_ways_;                            // there are no statistics and no stable ids
+    bool statistics_;
+    std::int64_t long_task_ns_;  // 0: no task is long
+
     const scheduler_options& options_;
     accounted_memory& memory_;
 };

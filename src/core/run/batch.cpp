@@ -89,11 +89,11 @@ std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint
     const slot& p = slots.at(batch);
     const auto flags =
         static_cast<std::uint16_t>(flag_own_kind | (p.flags.load(relaxed) & inherited));
+    const std::uint32_t index = slots.take(w.slots);
     slot* const made =
-        new_task(w, {p.name, flags, p.level.load(relaxed), p.environment.load(relaxed)});
+        new_task(index, {p.name, flags, p.level.load(relaxed), p.environment.load(relaxed)});
     if (made == nullptr) return no_index;
     slot& s = *made;
-    const std::uint32_t index = s.own_index();
     s.kind = &ticket_kind;
     s.module = p.module;
     link_parent(s, parent);

@@ -38,6 +38,8 @@ public:
             return take_slowly(own, may_block);
         return slots_.take(own);
     }
+    /// Takes a slot from the cache, which must not be empty.
+    std::uint32_t take_cached(pool_cache& own) { return own.free[--own.count]; }
     /// Frees a slot in which only the words that every task sets have changed; see slot.
     void give(pool_cache& own, std::uint32_t index, std::uint32_t generation) {
         // A slot in its last generation is retired instead (I3).
