@@ -29,6 +29,11 @@ debootstrap --variant=minbase bookworm "$folder" ${mirror:+"$mirror"}
 # As this machine fetches its packages.
 if [[ -n $(find /etc/apt/sources.list* -type f) ]]; then rm -f "$folder/etc/apt/sources.list"; fi
 cp -r /etc/apt/apt.conf.d /etc/apt/sources.list* "$folder/etc/apt/" 2>/dev/null || true
+# npm trusts what this machine trusts. The file has a place of its own, because Debian makes its own anew.
+if [[ -f ${NODE_EXTRA_CA_CERTS:-} ]]; then
+    cp "$NODE_EXTRA_CA_CERTS" "$folder/certificates"
+    export NODE_EXTRA_CA_CERTS=/certificates
+fi
 for path in "${mounts[@]}"; do
     mkdir -p "$path" "$folder$path"
     mount --bind "$path" "$folder$path"

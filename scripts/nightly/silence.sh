@@ -10,6 +10,6 @@ for ((i = 0; i < $(nproc); ++i)); do
     (while :; do :; done) &
     busy+=($!)
 done
-BRAID_TEST_WORKERS=0,1,2,8 run_tests out/build/ci/bin/core_tests '*LongSilence*' --gtest_brief=1
+BRAID_TEST_WORKERS=0,1,2,4,8,64 run_tests out/build/ci/bin/core_tests '*LongSilence*' --gtest_brief=1
 BRAID_TEST_WORKERS=0,1,2,4,8 run_tests out/build/ci/bin/core_tests '*OfRandomWaits*' --gtest_brief=1
 BRAID_TEST_WORKERS=0,1,2,4,8 run_tests out/build/ci/bin/async_tests '*RandomHangs*' --gtest_brief=1

@@ -62,6 +62,16 @@ protected:
                      bool quiet = false, unsigned count = 1) {
         r.report.note_duration(w, name, quiet, r.report.task_clock() - time.value, count);
     }
+    /// The options with which each name gets a row.
+    scheduler_options with_statistics() {
+        scheduler_options o = options();
+        o.statistics = true;
+        return o;
+    }
+    static void note_each(reporter_alone& r, report_part& w,
+                          const std::vector<std::string>& names) {
+        for (const std::string& name : names) note(r, w, name.c_str(), nanoseconds(0), true);
+    }
     static std::uint64_t rows_of(report_part& w, const std::string& name) {
         const detail::locked lock(w.types_mutex);
         std::uint64_t count = 0;
@@ -140,15 +150,13 @@ TEST_F(Reporter, WithoutStatisticsNoRowIsMade) {
 }
 
 TEST_F(Reporter, EachTextHasItsCountAlsoWhereItLiesAtManyAddresses) {
-    scheduler_options o = options();
-    o.statistics = true;
-    reporter_alone r(o);
+    reporter_alone r(with_statistics());
     report_part w(seat_kind::worker);
     // More addresses than rows, and fewer texts.
     std::vector<std::string> names;
     for (unsigned n = 0; n != 3 * detail::type_rows; ++n)
         names.push_back("t" + std::to_string(n % 100));
-    for (const std::string& name : names) note(r, w, name.c_str(), nanoseconds(0), true);
+    note_each(r, w, names);
     for (unsigned t = 0; t != 100; ++t) {
         const unsigned times = 3 * detail::type_rows / 100 + (t < 3 * detail::type_rows % 100);
         EXPECT_EQ(rows_of(w, "t" + std::to_string(t)), times) << t;
@@ -160,13 +168,11 @@ TEST_F(Reporter, EachTextHasItsCountAlsoWhereItLiesAtManyAddresses) {
 }
 
 TEST_F(Reporter, TextsBeyondTheRowsAreLeftOutAndTheOthersStay) {
-    scheduler_options o = options();
-    o.statistics = true;
-    reporter_alone r(o);
+    reporter_alone r(with_statistics());
     report_part w(seat_kind::worker);
     std::vector<std::string> names;
     for (unsigned n = 0; n != detail::type_rows + 1; ++n) names.push_back(std::to_string(n));
-    for (const std::string& name : names) note(r, w, name.c_str(), nanoseconds(0), true);
+    note_each(r, w, names);
     for (unsigned n = 0; n != detail::type_rows; ++n) EXPECT_EQ(rows_of(w, names[n]), 1U) << n;
     EXPECT_EQ(rows_of(w, names.back()), 0U);
     r.report.release(w);
@@ -176,8 +182,7 @@ TEST_F(Reporter, WithoutMemoryForRowsTheTimeIsCountedAllTheSame) {
     braid_test::refusing_memory memory(
         {[](void*, std::size_t bytes, std::size_t, memory_tag) { return std::malloc(bytes); },
          [](void*, void* bytes, std::size_t, std::size_t, memory_tag) { std::free(bytes); }});
-    scheduler_options o = options();
-    o.statistics = true;
+    scheduler_options o = with_statistics();
     o.memory = memory.hooks();
     o.out_of_memory = {[](void*, std::size_t, const char*) {}};
     reporter_alone r(o);

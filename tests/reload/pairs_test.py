@@ -135,8 +135,13 @@ def main():
         wanted = notes(source.read_text()).get("compiler", [""])[0]
         fit = [(shift, compiler) for shift, compiler in enumerate(COMPILERS)
                if is_clang(compiler) == (wanted == "clang") or not wanted]
+        if not fit:
+            print(f"{source.name} is left out: it is for {wanted}, which is not on this machine")
+            continue
         for shift, compiler in fit if ALL else fit[at % len(fit):][:1]:
             jobs.append((source, compiler, ROWS[(at + 5 * shift) % len(ROWS)]))
+    if not jobs:
+        sys.exit(f"no pair in {FOLDER} is for the compilers that were given")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda job: run(*job, scratch), jobs)
         failed = [result for result in results if result]
