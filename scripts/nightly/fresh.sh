@@ -29,6 +29,8 @@ debootstrap --variant=minbase bookworm "$folder" ${mirror:+"$mirror"}
 # As this machine fetches its packages.
 if [[ -n $(find /etc/apt/sources.list* -type f) ]]; then rm -f "$folder/etc/apt/sources.list"; fi
 cp -r /etc/apt/apt.conf.d /etc/apt/sources.list* "$folder/etc/apt/" 2>/dev/null || true
+# debootstrap leaves out what every installed system has: the name of the loopback.
+echo "127.0.0.1 localhost" >"$folder/etc/hosts"
 # npm trusts what this machine trusts. The file has a place of its own, because Debian makes its own anew.
 if [[ -f ${NODE_EXTRA_CA_CERTS:-} ]]; then
     cp "$NODE_EXTRA_CA_CERTS" "$folder/certificates"
