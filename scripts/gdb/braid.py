@@ -77,7 +77,7 @@ class Runtime:
         self.value = value
         self.name = text(value["options"]["name"])
         self.slots = Pool(value["slots"]["slots_"])
-        self.edges = Pool(value["edges_"])
+        self.edges = Pool(value["edges"]["edges_"])
 
     def seats(self):
         for i in range(number(self.value["seat_count_"])):

@@ -6,6 +6,8 @@
 #include "braid/base/policy.hpp"
 
 #include <cstddef>
+#include <new>
+#include <utility>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -27,6 +29,19 @@ public:
         return allocate_or_terminate(sizeof(Part), alignof(Part), tag);
     }
     void release(void* pointer, std::size_t bytes, std::size_t alignment, memory_tag tag);
+    /// Makes a part without which there is no scheduler. unmake() destroys it and frees its
+    /// memory; it does nothing if `part` is null.
+    template <class Part, class... Arguments>
+    Part* make(Arguments&&... arguments) {
+        return ::new (room_for<Part>(memory_tag::runtime))
+            Part(std::forward<Arguments>(arguments)...);
+    }
+    template <class Part>
+    void unmake(Part* part) {
+        if (part == nullptr) return;
+        part->~Part();
+        release(part, sizeof(Part), alignof(Part), memory_tag::runtime);
+    }
 
     /// What `other` has handed out is counted, and may be released, here from now on. At rest.
     void take_over(accounted_memory& other);

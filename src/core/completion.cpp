@@ -54,7 +54,7 @@ bool scheduler::try_complete(completion_id id, int code) noexcept {
     whole_seat* const own = rt_->bound();
     detail::seats_seat* const seat = own != nullptr ? own : rt_->enter_post_seat();
     if (seat == nullptr) return false;
-    if (seat->outside_gate && rt_->serial() != nullptr) rt_->serial()->note_unchosen();
+    if (seat->outside_gate && rt_->serial != nullptr) rt_->serial->note_unchosen();
     const bool done = rt_->try_settle_completion(static_cast<whole_seat&>(*seat), id, code);
     if (own == nullptr) rt_->leave_post_seat();
     return done;

@@ -87,19 +87,19 @@ bool own_thread::start(runtime& rt, const platform::thread_request& how) {
     request_.entry = [](void* self) { static_cast<own_thread*>(self)->run(); };
     request_.argument = this;
     over_.store(false, relaxed);
-    if (rt.serial() != nullptr) {
+    if (rt.serial != nullptr) {
         const locked lock(rt.without_seat().lock);
         seat_ = rt.take_guest(lease::good);
     }
     if (seat_ != nullptr) {
-        rt.serial()->add(seat_->index);
-    } else if (rt.serial() != nullptr) {
-        rt.serial()->note_unchosen();
+        rt.serial->add(seat_->index);
+    } else if (rt.serial != nullptr) {
+        rt.serial->note_unchosen();
     }
     thread_ = platform::start_thread(request_);
     if (thread_ != 0) return true;
     if (seat_ == nullptr) return false;
-    rt.serial()->leave(seat_->index);
+    rt.serial->leave(seat_->index);
     rt.return_guest(*std::exchange(seat_, nullptr));
     return false;
 }
@@ -134,9 +134,9 @@ void own_thread::join() {
     // leaves the gate while it waits.
     seat* const here = seat_ == nullptr && passes_gate(*rt_) ? rt_->bound() : nullptr;
     const bool leaves = here != nullptr && !here->outside_gate;
-    if (leaves) rt_->serial()->leave(here->index);
+    if (leaves) rt_->serial->leave(here->index);
     platform::join_thread(std::exchange(thread_, 0));
-    if (leaves) rt_->serial()->enter(here->index);
+    if (leaves) rt_->serial->enter(here->index);
     if (seat_ != nullptr) rt_->return_guest(*std::exchange(seat_, nullptr));
 }
 
@@ -183,7 +183,7 @@ std::uint32_t make_own_task_of(runtime& rt, seat& w, const task_options& o, cons
 }
 
 void free_own_task(runtime& rt, seat& w, std::uint32_t index) {
-    rt.free_detail(w, rt.slots.at(index));
+    rt.details.free(w.details, rt.slots.at(index));
     rt.slots.clean_and_give(w.slots, index);
 }
 

@@ -44,7 +44,7 @@ inline limiter limits(const runtime& rt, const char* name) { return {rt.options,
 BRAID_PRINTF(3, 4) void log(runtime& rt, log_level level, const char* format, ...);
 /// Passes an exception that nobody receives to the handler of unobserved exceptions.
 inline void report_unobserved(runtime& rt, const char* who, std::exception_ptr error) {
-    rt.report_unobserved(who, std::move(error));
+    rt.outcomes.report_unobserved(who, std::move(error));
 }
 /// Returns the floating-point control that the scheduler's threads take from its creator.
 inline std::uint64_t float_control(const runtime& rt) { return rt.float_control(); }
@@ -63,7 +63,7 @@ inline bool accepts_tasks(const runtime& rt) { return rt.phase(relaxed) == life:
 /// Returns true if a discarding shutdown has begun; see shutdown::discard.
 inline bool discarding(const runtime& rt) { return rt.phase(relaxed) == life::discarding; }
 /// Returns true if a chooser makes every decision.
-inline bool under_chooser(const runtime& rt) { return rt.serial() != nullptr; }
+inline bool under_chooser(const runtime& rt) { return rt.serial != nullptr; }
 /// Returns true if this process is a child of fork() and the scheduler was made by its parent. No
 /// thread runs in such a copy, and a lock in it may be held by a thread that does not exist here.
 /// Costs a call and four loads.
@@ -165,10 +165,10 @@ inline bool is_frozen(const runtime& rt) {
 /// Sleeps until resume(), or until `enough()` returns true. `enough()` is called now and then.
 template <class Enough>
 void rest_while_frozen(runtime& rt, Enough&& enough) {
-    const bool passes = rt.serial() != nullptr && rt.bound() != nullptr;
-    if (passes) rt.serial()->leave(rt.bound()->index);
+    const bool passes = rt.serial != nullptr && rt.bound() != nullptr;
+    if (passes) rt.serial->leave(rt.bound()->index);
     rt.frozen().wait_until_over_or(enough);
-    if (passes) rt.serial()->enter(rt.bound()->index);
+    if (passes) rt.serial->enter(rt.bound()->index);
 }
 /// Returns true if the calling thread may rest while the scheduler is frozen. A thread that runs a
 /// task, or a module's thread, may not: freeze() may wait for a body on its stack.
@@ -177,9 +177,7 @@ inline bool may_rest() {
 }
 
 /// Returns true if the calling thread passes the gate. It must then sleep only in sleep_at_gate().
-inline bool passes_gate(const runtime& rt) {
-    return rt.serial() != nullptr && rt.bound() != nullptr;
-}
+inline bool passes_gate(const runtime& rt) { return rt.serial != nullptr && rt.bound() != nullptr; }
 struct gate_sleep {
     std::int64_t deadline = INT64_MAX;  // on the virtual clock
     bool waits = false;                 // it waits for something; if false, it lacks work
@@ -195,16 +193,16 @@ void sleep_at_gate(runtime& rt, const void* key, const gate_sleep& how, Still&& 
     bool in_time = true;
     // acquire: pairs with parking_lot::wake().
     while (in_time && !record.done.load(acquire)) {
-        in_time = rt.serial()->block(w.index, {.deadline = how.deadline, .waits = how.waits});
+        in_time = rt.serial->block(w.index, {.deadline = how.deadline, .waits = how.waits});
     }
     rt.lot().leave(record);
 }
 /// Wakes each thread that sleeps under `key`. Does nothing without a chooser.
 inline void wake_at_gate(runtime& rt, const void* key) {
-    if (rt.serial() != nullptr) rt.notify_all_at(own_key(key));
+    if (rt.serial != nullptr) rt.notify_all_at(own_key(key));
 }
 /// Returns the virtual time in ns; see gate::now(). There must be a chooser.
-inline std::int64_t virtual_now(const runtime& rt) { return rt.serial()->now(); }
+inline std::int64_t virtual_now(const runtime& rt) { return rt.serial->now(); }
 
 // ---- sources -----------------------------------------------------------------------------------
 
@@ -235,12 +233,13 @@ bool is_awaited(const runtime& rt, task_id id);
 
 // ---- waiting -----------------------------------------------------------------------------------
 
-/// One receiver's reference to a task's failure. A receiver may drop it without rethrowing it. If
-/// all receivers do so, the last one passes the failure to the handler of unobserved exceptions.
+/// One receiver's reference to a task's failure. The destructor drops it, also if the receiver has
+/// not rethrown the failure. If no receiver has, the last one to drop its reference passes the
+/// failure to the handler of unobserved exceptions.
 class failure {
 public:
     explicit failure(runtime& rt, outcome* what = nullptr) : rt_(&rt), what_(what) {}
-    ~failure() { rt_->drop(what_); }
+    ~failure() { rt_->outcomes.drop(what_); }
     failure(failure&& other) noexcept
         : rt_(other.rt_), what_(std::exchange(other.what_, nullptr)) {}
     failure& operator=(failure&& other) noexcept {
@@ -250,11 +249,7 @@ public:
     }
     explicit operator bool() const { return what_ != nullptr; }
     /// Rethrows the failure, if there is one. Throws task_cancelled for a mere cancellation.
-    void raise() { rt_->raise(std::exchange(what_, nullptr)); }
-    /// Drops the failure for a caller that knows that another owner will receive it.
-    void forget() {
-        if (what_ != nullptr) rt_->forget(std::exchange(what_, nullptr));
-    }
+    void raise() { rt_->outcomes.raise(std::exchange(what_, nullptr)); }
     outcome** receive() { return &what_; }
 
 private:
@@ -272,8 +267,7 @@ inline bool wait(runtime& rt, task_id id, help policy, failure& received,
 /// empty if the task succeeded.
 inline failure failure_of(runtime& rt, task_id id) {
     const slot& s = rt.slots.at(id);
-    outcome* const own = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
-    return failure(rt, own != nullptr ? rt.share(own) : nullptr);
+    return failure(rt, s.has(flag_failed) ? rt.outcomes.share(s) : nullptr);
 }
 /// Gives up the handle of a task that was opened as draft_kind::valued.
 inline void release_handle(runtime& rt, task_id id) {

@@ -121,9 +121,9 @@ std::uint64_t fork_next_identity(const fork_stack& stack) {
 bool fork_splits(const fork_stack& stack) {
     const whole_seat& w = *stack.owner;
     static constexpr alternative whole_or_half[] = {{0}, {1}};
-    if (w.rt.serial() == nullptr || w.outside_gate) return true;
+    if (w.rt.serial == nullptr || w.outside_gate) return true;
     if (!branches_room::may_be_helped(w)) return true;  // no other thread could take a half
-    if (w.rt.serial()->choose(decision_kind::split, whole_or_half, 2) != 0) return true;
+    if (w.rt.serial->choose(decision_kind::split, whole_or_half, 2) != 0) return true;
     // Uses up the stable id of the join that is left out, so that later joins keep theirs.
     static_cast<void>(w.rt.next_identity(w));
     return false;
@@ -135,7 +135,7 @@ void leave_creator(const fork_stack& stack, const creator& as) { runtime::leave(
 void fork_lost(fork_stack& stack, std::exception_ptr error) {
     runtime& rt = stack.owner->rt;
     const char* name = rt.slots.at(stack.owner->top->slot).name;
-    rt.report_unobserved(name != nullptr ? name : "", std::move(error));
+    rt.outcomes.report_unobserved(name != nullptr ? name : "", std::move(error));
 }
 
 }  // namespace detail

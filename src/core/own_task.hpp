@@ -169,7 +169,7 @@ std::uint32_t make_own_task(runtime& rt, seat& w, const task_options& o) {
 inline bool wants_stable_ids(const runtime& rt) { return rt.identified(); }
 /// Returns the task's stable id, or 0 if nobody asks for stable ids.
 inline std::uint64_t stable_id_at(const runtime& rt, std::uint32_t index) {
-    const detail_block* const d = rt.identified() ? rt.detail_of(rt.slots.at(index)) : nullptr;
+    const detail_block* const d = rt.identified() ? rt.details.find(rt.slots.at(index)) : nullptr;
     return d != nullptr ? d->stable_id : 0;
 }
 /// Returns the stable id of the part of `creator` that has this number or name.
@@ -198,7 +198,7 @@ private:
 };
 /// Gives the task a stable id. Call this before a round.
 inline void identify(const runtime& rt, own_task task, std::uint64_t stable_id) {
-    detail_block* const d = rt.detail_of(task.words());
+    detail_block* const d = rt.details.find(task.words());
     if (d == nullptr) return;
     d->stable_id = stable_id;
     d->creations = 0;
@@ -219,7 +219,7 @@ public:
         runtime::count_creation(w, environment_, of.count);
         // relaxed: the share of the parent's own work keeps the count above 0.
         rt.slots.at(parent).open.fetch_add(of.ends, relaxed);
-        rt.link_parent(first.words(), parent);
+        rt.slots.link_parent(first.words(), parent);
         jump_ = first.words().jump.load(relaxed);
         depth_ = first.words().depth.load(relaxed);
     }
@@ -281,7 +281,7 @@ inline own_task take_newest_below(seat& w, task_id parent) {
     const slot& s = rt.slots.at(index_of(id));
     // The flag cannot mean a ticket of a batch here: a task with children of a module's kind has no
     // such tickets as children.
-    if (!s.has(flag_own_kind) || !rt.is_below(s, parent) || !ready_room::take_own_newest(w))
+    if (!s.has(flag_own_kind) || !rt.slots.is_below(s, parent) || !ready_room::take_own_newest(w))
         return {};
     return {rt, index_of(id)};
 }
@@ -338,14 +338,14 @@ inline void release_resources(runtime& rt, seat& w, std::uint32_t index) {
         closed ? join_word(0, no_edge) : close_and_take(s.successors, generation_of(id.value));
     if (failed) {
         // This is a child's failure, which the task has received as every parent does.
-        if (outcome* own = rt.take_outcome(s)) {
-            rt.adopt(w, parent, own, s.ordinal.load(relaxed));
+        if (outcome* own = rt.outcomes.take(s)) {
+            rt.outcomes.adopt(w.details, parent, own, s.ordinal.load(relaxed));
         }
     }
     if (first_edge(head) != no_edge || (static_cast<std::uint32_t>(head) & waited_bit) != 0) {
-        outcome* const cause = failed ? rt.share_outcome(rt.slots.at(parent)) : nullptr;
+        outcome* const cause = failed ? rt.outcomes.share(rt.slots.at(parent)) : nullptr;
         rt.notify_dependents(w, index_of(id.value), head, cause);
-        rt.drop(cause);
+        rt.outcomes.drop(cause);
     }
     scope_state* const in = scope_of(s.environment.load(relaxed));
     if (in == nullptr) return;

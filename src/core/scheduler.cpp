@@ -43,7 +43,7 @@ bool scheduler::try_post(void (*function)(void* data), void* data) noexcept {
     whole_seat* own = rt_->bound();
     detail::seats_seat* seat = own != nullptr ? own : rt_->enter_post_seat();
     if (seat == nullptr) return false;
-    if (seat->outside_gate && rt_->serial() != nullptr) rt_->serial()->note_unchosen();
+    if (seat->outside_gate && rt_->serial != nullptr) rt_->serial->note_unchosen();
     const bool done = rt_->try_post(static_cast<whole_seat&>(*seat), function, data);
     if (own == nullptr) rt_->leave_post_seat();
     return done;
@@ -63,7 +63,7 @@ bool scheduler::wait_for(task_id id, nanoseconds timeout, help policy) {
     const long_call call(rt);
     detail::outcome* received = nullptr;
     const bool over = rt.wait_here({.task = id}, timeout, policy, &received);
-    rt.raise(received);
+    rt.outcomes.raise(received);
     return over;
 }
 
@@ -173,7 +173,7 @@ void scheduler::shut_down(shutdown how) {
 }
 
 main_thread::main_thread(scheduler& s, const char* name) : rt_(s.internals()) {
-    if (rt_.serial() != nullptr) rt_.serial()->note_unchosen();
+    if (rt_.serial != nullptr) rt_.serial->note_unchosen();
     whole_seat* w = rt_.add_main(name);
     if (w != nullptr) ref_ = rt_.ref_of(*w);
 }
@@ -264,7 +264,7 @@ void task_context::wait(task_id id, help policy) {
     }
     detail::outcome* received = nullptr;
     state_.rt.wait(*state_.seat, {.task = id}, no_limit, policy, &received);
-    state_.rt.raise(received);
+    state_.rt.outcomes.raise(received);
 }
 bool task_context::yield_to_higher() {
     state_.rt.point();
@@ -348,7 +348,7 @@ void keep_value(task_context& context, closure_fn destroy) {
     const runtime& rt = context.internals().rt;
     slot& s = rt.slots.at(context.internals().seat->top->slot);
     s.invoke = destroy;
-    rt.detail_of(s)->has_value.store(true, relaxed);  // published by the task's completion
+    rt.details.find(s)->has_value.store(true, relaxed);  // published by the task's completion
 }
 
 void wait_value(runtime& rt, task_id id) {
@@ -356,21 +356,22 @@ void wait_value(runtime& rt, task_id id) {
     // wait below receives the failure.
     const slot& s = rt.slots.at(id);
     const bool done = rt.slots.state_of(id) == task_state::done && !s.has(flag_failed);
-    if (done && rt.serial() == nullptr && !rt.report.observed()) return;
+    if (done && rt.serial == nullptr && !rt.report.observed()) return;
     const long_call call(rt);
     outcome* received = nullptr;
     rt.wait_here({.task = id}, no_limit, help::needed, &received);
-    if (received != nullptr) rt.forget(received);
+    rt.outcomes.drop(received);
 }
 
 void* take_value(runtime& rt, task_id id) {
     slot& s = rt.slots.at(id);
     // The failure comes first: a task whose child failed has a value, too, but counts as failed.
     if (s.has(flag_failed)) {
-        outcome* result = rt.outcome_of(s);
-        if (result != nullptr && result->error != nullptr) rt.raise(rt.share(result));
+        outcome* result = rt.outcomes.find(s);
+        if (result != nullptr && result->error != nullptr)
+            rt.outcomes.raise(rt.outcomes.share(result));
     }
-    if (rt.detail_of(s)->has_value.load(relaxed)) return s.storage;
+    if (rt.details.find(s)->has_value.load(relaxed)) return s.storage;
 #if BRAID_HAS_EXCEPTIONS
     // The task was cancelled, or there was no memory for its error, or it is not complete. In the
     // last case the task asked for its own value, and wait_value() has reported that.
@@ -381,12 +382,11 @@ void* take_value(runtime& rt, task_id id) {
 
 std::exception_ptr take_failure(runtime& rt, task_id id) {
     const slot& s = rt.slots.at(id);
-    outcome* const result = s.has(flag_failed) ? rt.outcome_of(s) : nullptr;
-    return result != nullptr ? rt.take_error(rt.share(result)) : nullptr;
+    return s.has(flag_failed) ? rt.outcomes.take_error(rt.outcomes.share(s)) : nullptr;
 }
 void* value_of(runtime& rt, task_id id) {
     slot& s = rt.slots.at(id);
-    return rt.detail_of(s)->has_value.load(relaxed) ? s.storage : nullptr;
+    return rt.details.find(s)->has_value.load(relaxed) ? s.storage : nullptr;
 }
 bool value_ready(runtime& rt, task_id id) {
     rt.point();

@@ -24,7 +24,8 @@ scope::scope(scheduler& s, const char* name, on_failure policy, const task_envir
 
 scope::~scope() {
     if (!detail::runtime::scope_done(state_)) end_open_tasks();
-    if (state_.first_failure != nullptr) state_.rt.report_unobserved("scope", state_.first_failure);
+    if (state_.first_failure != nullptr)
+        state_.rt.outcomes.report_unobserved("scope", state_.first_failure);
 }
 
 /// Waits for the scope's open tasks, because they use this object until they have ended. Ends the
@@ -66,7 +67,7 @@ bool scope::wait_until_ended(nanoseconds timeout, help policy) {
 
 bool scope::wait_for(nanoseconds timeout, help policy) {
     if (!wait_until_ended(timeout, policy)) return false;
-    std::exception_ptr error = state_.rt.take_offered(state_.first_failure);
+    std::exception_ptr error = state_.rt.outcomes.take_offered(state_.first_failure);
 #if BRAID_HAS_EXCEPTIONS
     if (error != nullptr) std::rethrow_exception(error);
 #else

@@ -13,7 +13,7 @@ draft open_task(runtime& rt, whole_seat* w, const task_options& options, draft_k
     return d;
 }
 task_id publish_task(runtime& rt, draft d, closure_fn body) {
-    if (d.owner != nullptr && !rt.serial()) return rt.publish(*d.owner, d, body);
+    if (d.owner != nullptr && !rt.serial) return rt.publish(*d.owner, d, body);
     const seat_lease seat(rt, d.owner);
     rt.point();
     return rt.publish(*seat, d, body);

@@ -36,7 +36,7 @@ struct call_of_wait_all {
         if (failure == nullptr || result->error != nullptr || failure->error == nullptr) {
             std::swap(result, failure);
         }
-        rt.drop(result);
+        rt.outcomes.drop(result);
     }
 };
 
@@ -73,7 +73,7 @@ bool wait_all(scheduler& s, task_ids ids, nanoseconds timeout, help policy) {
     const detail::runtime::settling stays(rt);  // keeps `rt` alive, also while handlers run
     detail::call_of_wait_all wait{rt, ids, timeout, policy};
     detail::wait_with_part(wait, 0, nullptr);
-    rt.raise(wait.failure);
+    rt.outcomes.raise(wait.failure);
     return wait.over;
 }
 

@@ -94,10 +94,8 @@ void frame_state::report(event_kind kind, std::uint64_t frame) const {
 }
 
 bool frame_state::wait_for(task_id end) {
-    core::failure received(rt);
-    const bool over = core::wait(rt, end, options.while_waiting, received);
-    received.forget();  // the future has it, too
-    return over;
+    core::failure received(rt);  // dropped here: the future has the failure, too
+    return core::wait(rt, end, options.while_waiting, received);
 }
 
 future<void> frame_state::collect(std::uint64_t frame) {

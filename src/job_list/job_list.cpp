@@ -278,9 +278,8 @@ bool job_list_state::collect(job_list& list, core::failure& failure) {
         return false;
     }
     const std::int64_t began = active_policy::now();
-    core::failure received(rt);
+    core::failure received(rt);  // dropped here: the list has the failure, too
     if (!core::wait(rt, id, help::needed, received)) return false;
-    received.forget();  // it is the list's, too
     failure = core::failure_of(rt, id);
     core::release_handle(rt, id);
 

@@ -251,11 +251,11 @@ TEST(HandlersRule, TheSourcesNeitherPrintNorEndTheProgram) {
         {"accounted_memory.cpp", 1},
         {"fork_doors.cpp", 1},  // nor for a join, neither of the scheduler nor of the process
         // A scope that one of its own tasks destroys; and with -fno-exceptions a failure that would
-        {"scope.cpp", 2},         // have to be thrown,
-        {"outcome_room.cpp", 1},  // and here, too
-        {"future.hpp", 1},        // -fno-exceptions: get() without a value
-        {"co.hpp", 1},            // -fno-exceptions: a coroutine that is awaited twice has no value
-        {"per_worker.hpp", 1},    // -fno-exceptions: no memory for scratch
+        {"scope.cpp", 2},          // have to be thrown,
+        {"outcome_table.cpp", 1},  // and here, too
+        {"future.hpp", 1},         // -fno-exceptions: get() without a value
+        {"co.hpp", 1},          // -fno-exceptions: a coroutine that is awaited twice has no value
+        {"per_worker.hpp", 1},  // -fno-exceptions: no memory for scratch
     };
     EXPECT_EQ(terminates, documented);
     EXPECT_EQ(ends, (std::map<std::string, int>{{"child_process.cpp", 3}}));

@@ -1,12 +1,11 @@
-// The table of slots alone, without a scheduler: ids, failures that stay for a while, levels,
-// lines.
+// The table of slots alone, without a scheduler: ids, failures that stay for a while, ancestors,
+// levels, lines.
 #include "core/slots/slot_table.hpp"
-#include "refusing_memory.hpp"
+#include "slots_alone.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
 #include <source_location>
 #include <vector>
 
@@ -15,39 +14,11 @@ namespace {
 using namespace braid;
 using detail::index_of;
 using detail::no_index;
-using detail::pool_cache;
 using detail::slot;
 
-class SlotTable : public testing::Test {
+class SlotTable : public testing::Test, protected braid_test::slots_alone {
 protected:
-    explicit SlotTable(const scheduler_options& o = {}, std::size_t budget = 0)
-        : memory_(refusing_.hooks(), budget, {[](void*, std::size_t, const char*) {}}),
-          slots_(o, memory_) {}
-
-    /// Opens a task in a free slot, as a scheduler does.
-    task_id open() {
-        const std::uint32_t index = slots_.take(own_);
-        slot& s = slots_.at(index);
-        s.flags.store(0, relaxed);
-        detail::open_words(s.open, s.successors, s.generation() + 1, 1);
-        return slots_.id_of(index);
-    }
-    /// Completes the task, and gives its slot back.
-    void end(task_id id, std::uint16_t failure = 0) {
-        slot& s = slots_.at(id);
-        if (failure != 0) s.mark(failure);
-        detail::close_unused(s.successors, s.generation());
-        slots_.clean_and_give(own_, index_of(id.value));
-    }
-
-    braid_test::refusing_memory refusing_{
-        {[](void*, std::size_t bytes, std::size_t alignment, memory_tag) {
-             return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-         },
-         [](void*, void* bytes, std::size_t, std::size_t, memory_tag) { std::free(bytes); }}};
-    detail::accounted_memory memory_;
-    detail::slot_table slots_;
-    pool_cache own_;
+    explicit SlotTable(const scheduler_options& o = {}) : slots_alone(o) {}
 };
 
 TEST_F(SlotTable, AnIdIsOpenThenDoneAndNeverUnknownAgain) {
@@ -100,26 +71,62 @@ TEST_F(SlotTable, WithoutMemoryTheOldestFailureIsForgottenBeforeATaskIsRefused) 
     end(failed, detail::flag_failed);
     refusing_.refuse_after(0);
     std::vector<std::uint32_t> taken;
-    for (std::uint32_t index; (index = slots_.take(own_)) != no_index;) taken.push_back(index);
+    for (std::uint32_t index; (index = slots_.take(own_slots_)) != no_index;)
+        taken.push_back(index);
     EXPECT_EQ(taken.back(), index_of(failed.value));
     EXPECT_GT(refusing_.refused(), 0);
     refusing_.give_back();
-    EXPECT_NE(slots_.take(own_), no_index);
+    EXPECT_NE(slots_.take(own_slots_), no_index);
 }
 
 TEST_F(SlotTable, WhoMayNotBlockGetsNoSlotForWhichMemoryHadToBeAllocated) {
-    EXPECT_EQ(slots_.take(own_, false), no_index);
+    EXPECT_EQ(slots_.take(own_slots_, false), no_index);
     EXPECT_EQ(memory_.allocations(), 0U);
-    const std::uint32_t index = slots_.take(own_);
+    const std::uint32_t index = slots_.take(own_slots_);
     ASSERT_NE(index, no_index);
-    EXPECT_NE(slots_.take(own_, false), no_index) << "from the cache";
+    EXPECT_NE(slots_.take(own_slots_, false), no_index) << "from the cache";
 }
 
 TEST_F(SlotTable, ReservedSlotsNeedNoMemoryLater) {
     ASSERT_TRUE(slots_.reserve(1000));
     refusing_.refuse_after(0);
-    for (int n = 0; n != 1000; ++n) ASSERT_NE(slots_.take(own_), no_index) << n;
+    for (int n = 0; n != 1000; ++n) ASSERT_NE(slots_.take(own_slots_), no_index) << n;
     EXPECT_FALSE(slots_.reserve(1'000'000));
+}
+
+TEST_F(SlotTable, AnAncestorIsFoundFromAnyDepth) {
+    constexpr std::uint32_t deepest = 60'000;
+    std::vector<task_id> line{open()};
+    while (line.size() <= deepest) {
+        const task_id child = open();
+        slots_.link_parent(slots_.at(child), index_of(line.back().value));
+        line.push_back(child);
+    }
+    const std::uint32_t last = index_of(line.back().value);
+    ASSERT_EQ(slots_.at(last).depth.load(relaxed), deepest);
+    for (std::uint32_t depth = 0; depth <= deepest; depth += 7) {
+        ASSERT_TRUE(slots_.descends(last, line[depth])) << depth;
+    }
+    const task_id other = open();
+    slots_.link_parent(slots_.at(other), index_of(line[100].value));
+    EXPECT_TRUE(slots_.descends(index_of(other.value), line[100]));
+    EXPECT_FALSE(slots_.descends(index_of(other.value), line[101]));
+    EXPECT_FALSE(slots_.descends(last, other)) << "as deep as an ancestor, but none";
+    EXPECT_FALSE(slots_.descends(index_of(line[0].value), line[1])) << "the other way round";
+}
+
+TEST_F(SlotTable, ATaskIsBelowItsParentOnlyAndNotBelowALaterTaskOfTheParentsSlot) {
+    const task_id top = open(), parent = open(), child = open();
+    slots_.link_parent(slots_.at(parent), index_of(top.value));
+    slots_.link_parent(slots_.at(child), index_of(parent.value));
+    EXPECT_TRUE(slots_.is_below(slots_.at(child), parent));
+    EXPECT_FALSE(slots_.is_below(slots_.at(child), top));
+    EXPECT_FALSE(slots_.is_below(slots_.at(child), child));
+    end(parent);
+    const task_id later = open();
+    ASSERT_EQ(index_of(later.value), index_of(parent.value));
+    EXPECT_FALSE(slots_.is_below(slots_.at(child), parent));
+    EXPECT_FALSE(slots_.descends(index_of(child.value), parent));
 }
 
 TEST_F(SlotTable, TheLevelOfATaskWithACategoryIsThatOfItsCategory) {

@@ -74,8 +74,8 @@ private:
 /// up. The co_await returns an fd_event. Pipes, sockets, terminals and processes (by pidfd_open())
 /// can be awaited, as with fd_source. A descriptor must have only one wait or source at a time, and
 /// must stay open until the wait ends. No thread of the program waits, because the scheduler's
-/// timer thread watches the descriptor. On Windows only sockets can be awaited. The descriptor is
-/// then `static_cast<int>(socket)`, because a handle has 32 significant bits.
+/// timer thread watches the descriptor. On Windows only sockets can be awaited: pass
+/// `static_cast<int>(socket)`. The cast loses nothing, because a handle has 32 significant bits.
 ///
 /// The co_await throws a completion_error if the descriptor is closed or is a regular file, if the
 /// operating system cannot watch one more descriptor, if another source or wait already watches the

@@ -134,8 +134,9 @@ struct alignas(64) fork_slot {
         finished = 1,
         failed = 2,
         awaited = 4,  // the owner sleeps, or is about to sleep
-        taken = 8,    // stolen; the bits from seat_shift hold the thief's seat, the bits from
-                      // height_shift the number of branches on the thief's stack
+        // A thief has stolen the branch. The bits from seat_shift on are its seat, and those from
+        // height_shift on are the number of branches that were on its stack.
+        taken = 8,
         seat_shift = 4,
         seat_mask = 0xfff,
         height_shift = 16,

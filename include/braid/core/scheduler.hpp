@@ -206,8 +206,9 @@ public:
     /// cancels the announcement. Any thread may call it.
     BRAID_API void expect_work(nanoseconds in);
 
-    /// Stops all work between two bodies. Returns when every thread of the scheduler, of its queues
-    /// and of its rate threads is at rest. Threads of the program keep running. While the scheduler
+    /// Lets the bodies that run now return, and starts no others. Returns when every thread of the
+    /// scheduler, of its queues and of its rate threads is at rest. Threads of the program keep
+    /// running. While the scheduler
     /// is frozen, these threads start no tasks in their waits and no pieces of work in
     /// queue::drain() or in a queue::push() to a full queue. If another thread has frozen the
     /// scheduler, the caller waits until the scheduler is resumed. Calls on one thread nest, and

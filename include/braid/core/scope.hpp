@@ -45,7 +45,7 @@ struct scope_state {
     const char* name;  // null if the scope has no name
     atomic<bool> cancelled{false};
     task_environment environment;
-    std::exception_ptr first_failure = nullptr;  // guarded by outcome_room's mutex
+    std::exception_ptr first_failure = nullptr;  // guarded by outcome_table's mutex
     shard counts[shards] = {};
 };
 

@@ -58,7 +58,7 @@ struct thread_ref {
 
 /// Which class of threads runs a task.
 enum class task_class : std::uint8_t {
-    frame,  // workers, main threads in a wait, reserves
+    frame,  // runs on workers, on main threads during their waits, and on reserve threads
     // Runs on background threads only, and never delays frame work. If the operating system refuses
     // to start a background thread, the task becomes frame work of low priority.
     background,

@@ -67,7 +67,7 @@ namespace {
 /// Returns the resumable_body in the slot's storage. Returns null if the task has another kind of
 /// body, or if a value has replaced the body.
 const resumable_body* resumable_body_of(const task_room& tasks, const slot& s) {
-    const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
+    const detail_block* const d = s.has(flag_detailed) ? tasks.details.find(s) : nullptr;
     if (d == nullptr || !d->resumable || d->has_value.load(relaxed)) return nullptr;
     return std::launder(reinterpret_cast<const resumable_body*>(s.storage));
 }
@@ -78,7 +78,7 @@ bool has_callable(const task_room& tasks, const slot& s) {
     // The count of open work does not show this: a posted task that has run keeps its own share.
     const bool open = !is_closed(s.successors.load(acquire));  // pairs with open_words()
     if (open) return s.runner.load(relaxed) == UINT16_MAX || s.has(flag_shared);
-    const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
+    const detail_block* const d = s.has(flag_detailed) ? tasks.details.find(s) : nullptr;
     return d != nullptr && d->has_value.load(relaxed);
 }
 
@@ -161,8 +161,8 @@ bool runtime::cancel_at_rest(task_id id) {
     slot& s = slots.at(id);
     constexpr std::uint16_t others = flag_own_kind | flag_shared;
     if (s.has(others) || s.runner.load(relaxed) != UINT16_MAX || is_running(id)) return false;
-    if (was_suspended(s)) return false;  // lists of what it awaits point to its frame
-    s.mark(flag_cancel);                 // a lock in resume() orders this before the task's end
+    if (details.was_suspended(s)) return false;  // lists of what it awaits point to its frame
+    s.mark(flag_cancel);  // a lock in resume() orders this before the task's end
     if (const closure_fn end = std::exchange(s.invoke, nullptr)) end(s.storage, nullptr);
     return true;
 }
@@ -227,8 +227,8 @@ void runtime::search_stacks(code_search& to) {
         .look = [](void* user,
                    unsigned seat) { static_cast<const stack_search*>(user)->look(seat); },
         .user = const_cast<stack_search*>(&search)};
-    const bool uses_gate = serial() != nullptr && self != nullptr;
-    if (uses_gate) serial()->leave(self->index);
+    const bool uses_gate = serial != nullptr && self != nullptr;
+    if (uses_gate) serial->leave(self->index);
     parker here;
     for (unsigned i = 0; i < seat_count(); ++i) {
         whole_seat& w = seat_at(i);
@@ -243,7 +243,7 @@ void runtime::search_stacks(code_search& to) {
         }
         frozen().withdraw(w.asked);
     }
-    if (uses_gate) serial()->enter(self->index);
+    if (uses_gate) serial->enter(self->index);
 }
 
 void runtime::search_code(code_search& to) {

@@ -43,8 +43,8 @@ bool runtime::take_frozen(whole_seat* self, std::int64_t deadline) {
 const char* runtime::freeze(std::int64_t deadline) {
     whole_seat* const self = bound();
     if (!take_frozen(self, deadline)) return "a thread that has frozen the scheduler";
-    const bool uses_gate = serial() != nullptr && self != nullptr;
-    if (uses_gate) serial()->leave(self->index);  // the others need the gate to come to rest
+    const bool uses_gate = serial != nullptr && self != nullptr;
+    if (uses_gate) serial->leave(self->index);  // the others need the gate to come to rest
     const char* awake = nullptr;
     parker here;
     const auto wait_a_little = [&](const char* who) {
@@ -59,7 +59,7 @@ const char* runtime::freeze(std::int64_t deadline) {
     while (awake == nullptr && holders().any_runs_code()) {
         wait_a_little("a thread of a queue, or one with a rate");
     }
-    if (uses_gate) serial()->enter(self->index);
+    if (uses_gate) serial->enter(self->index);
     if (awake != nullptr) resume();
     return awake;
 }

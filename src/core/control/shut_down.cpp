@@ -38,7 +38,7 @@ public:
           ends_(deadline_after(active_policy::now(), rt.options.external_patience)),
           sentry_(rt.options.deadlock.after) {}
     void look(whole_seat& w) {
-        if (rt_.serial() != nullptr) {
+        if (rt_.serial != nullptr) {
             if (sentry_.is_wanted()) look_for_deadlocks(w);
             return;
         }
@@ -111,7 +111,7 @@ void runtime::run_until_at_rest(whole_seat& w) {
     const std::uint64_t key = phase_key();
     helper_floats floats;
     // Spins first, because the other threads are usually about to find that nothing is left to do.
-    const std::int64_t spin_until = active_policy::now() + (serial() ? 0 : 50'000);
+    const std::int64_t spin_until = active_policy::now() + (serial ? 0 : 50'000);
     while (!at_rest()) {
         if (const task_id id = next_task(w)) {
             floats.use(w, float_control());
@@ -130,8 +130,8 @@ void runtime::run_until_at_rest(whole_seat& w) {
         if (!lot().enter(record, key, w.index, [&] { return !at_rest(); })) continue;
         // A thread of the scheduler notifies this one before it sleeps. A task that ends on a
         // thread outside does not, so this sleep has a time-out.
-        if (serial()) {
-            serial()->block(w.index, {.looks = true, .waits = true});
+        if (serial) {
+            serial->block(w.index, {.looks = true, .waits = true});
         } else {
             w.park.park(active_policy::now() + 200'000);
         }
@@ -182,7 +182,7 @@ void runtime::destroy(runtime* rt) {
 void runtime::join_and_free(whole_seat* self) {
     end_source_thread();
     for (unsigned i = 0; i < seat_count(); ++i) wake_seat(i);
-    if (serial() != nullptr && self != nullptr) serial()->leave(self->index);
+    if (serial != nullptr && self != nullptr) serial->leave(self->index);
     for (unsigned i = 0; i < seat_count(); ++i) {
         const platform::thread_handle thread = seat_at(i).thread;
         if (thread != 0) platform::join_thread(thread);
@@ -199,7 +199,7 @@ scheduler_statistics runtime::statistics() const {
     sum.refused = refused();
     count_reserves(sum);
     count_sources(sum);
-    if (serial() != nullptr) sum.unchosen = serial()->unchosen();
+    if (serial != nullptr) sum.unchosen = serial->unchosen();
     return sum;
 }
 

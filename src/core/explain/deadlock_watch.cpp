@@ -75,7 +75,7 @@ looked deadlock_watch::look(wait_room& rt, wait_seat& w) {
 }
 
 looked deadlock_watch::look_for_standstill(wait_room& rt, wait_seat& w, looked else_what) {
-    if (rt.serial() != nullptr) return else_what;  // the gate reports it
+    if (rt.serial != nullptr) return else_what;  // the gate reports it
     standstill::seen seen;
     bool knows_circles = false;
     {

@@ -211,12 +211,12 @@ void explanation::say_of_completion(task_id id, bool is_held) {
 task_id explanation::say_of_dependencies(task_id id) {
     task_id first;
     unsigned others = 0;
-    rt_.any_predecessor(id, [&](task_id from) {
+    rt_.edges.any_predecessor(id, [&](task_id from) {
         if (!rt_.slots.is_open(from)) return false;
         first ? static_cast<void>(++others) : static_cast<void>(first = from);
         return false;
     });
-    const bool suspended = may_be_suspended(rt_, rt_.slots.at(id));
+    const bool suspended = rt_.details.may_be_suspended(rt_.slots.at(id));
     if (!first) {
         to_.add(suspended ? "is about to go on" : "is being built: finish() was not called yet");
         return {};
@@ -233,7 +233,7 @@ task_id explanation::first_child(task_id id, unsigned& others) const {
     task_id first;
     for (std::uint32_t i = 0; i < count; ++i) {
         const task_id child = rt_.slots.id_of(i);
-        if (!rt_.is_below(rt_.slots.at(i), id) || !rt_.slots.is_open(child)) continue;
+        if (!rt_.slots.is_below(rt_.slots.at(i), id) || !rt_.slots.is_open(child)) continue;
         first ? static_cast<void>(++others) : static_cast<void>(first = child);
     }
     return first;
@@ -256,7 +256,7 @@ task_id explanation::say_of_children(task_id id, task_id first, unsigned others)
 /// the resources that it uses are alive.
 bool explanation::is_in_line(task_id id, task_id& holder) {
     const slot& s = rt_.slots.at(id);
-    if (!rt_.uses_resources(s)) return false;
+    if (!rt_.details.uses_resources(s)) return false;
     for (resource* const r : rt_.used_by(s)) {
         if (!rt_.stands_in_line(r->internals(), index_of(id.value))) continue;
         to_.add("waits in line for the resource '%s'", r->name());
@@ -277,7 +277,7 @@ task_id explanation::say_holder(const resource& r) {
         const unsigned depth = std::min<unsigned>(record.depth, wait_seat::shown_depth);
         for (unsigned i = 0; i < depth; ++i) {
             const task_id body{w.frames[i].task()};
-            if (!body || !rt_.uses_resources(rt_.slots.at(body))) continue;
+            if (!body || !rt_.details.uses_resources(rt_.slots.at(body))) continue;
             const auto held = rt_.held_by(rt_.slots.at(body));
             if (std::find(held.begin(), held.end(), &r) == held.end()) continue;
             to_.add(", held by ");
@@ -292,7 +292,7 @@ task_id explanation::say_holder(const resource& r) {
 
 task_id explanation::say_of_ready(const slot& s) {
     to_.add("is ready, and no thread has begun with it");
-    const detail_block* const d = rt_.is_direct(s) ? rt_.detail_of(s) : nullptr;
+    const detail_block* const d = rt_.details.is_direct(s) ? rt_.details.find(s) : nullptr;
     const unsigned seat = d != nullptr ? d->seat.load(relaxed) : UINT16_MAX;
     if (seat >= rt_.seat_count()) return {};
     const wait_seat& w = rt_.seat_at(seat);

@@ -51,20 +51,20 @@ bool needs::parent_of(task_id id, dependent& found) const {
 /// end its await or another predecessor may be enough.
 bool needs::may_go_on_without(const edge& e, const slot& s, task_id id) const {
     if (e.await.load(acquire) == edge_fixed) return false;
-    const detail_block* const d = rt_.detail_of(s);
+    const detail_block* const d = rt_.details.find(s);
     if (d == nullptr || d->may_end_early.load(relaxed)) return true;
     if (!d->first_is_enough.load(relaxed)) return false;
     // One predecessor is complete, which is enough.
     if (d->came.load(acquire) != came_armed) return true;
     unsigned all = 0;
-    return rt_.any_predecessor(id, [&](task_id) { return ++all > 1; });
+    return rt_.edges.any_predecessor(id, [&](task_id) { return ++all > 1; });
 }
 
 bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) const {
-    while (cursor.at < no_edge && rt_.has_edge(cursor.at)) {
-        const edge& e = rt_.edge_at(cursor.at);
-        // acquire, all: these pair with link_edge(), and come before the checks below. No edge
-        // leaves the task's list until the task completes and closes the list.
+    while (cursor.at < no_edge && rt_.edges.has(cursor.at)) {
+        const edge& e = rt_.edges.at(cursor.at);
+        // acquire, all: these pair with edge_table::make(), and come before the checks below. No
+        // edge leaves the task's list until the task completes and closes the list.
         const task_id from{e.from.load(acquire)}, to{e.to.load(acquire)};
         const std::uint8_t await = e.await.load(acquire);
         const std::uint32_t next = e.next.load(acquire);
@@ -74,7 +74,7 @@ bool needs::next_successor(task_id id, need_cursor& cursor, dependent& found) co
         const slot& s = rt_.slots.at(to);
         if (s.waits_for.load(acquire) == 0 || may_go_on_without(e, s, to)) continue;
         found = {.node = {.task = to},
-                 .why = may_be_suspended(rt_, s) ? need::awaits : need::after};
+                 .why = rt_.details.may_be_suspended(s) ? need::awaits : need::after};
         if (rt_.slots.is_open(to)) return true;
     }
     return false;
@@ -165,7 +165,7 @@ bool needs::next_in_line(const need_node& of, need_cursor& cursor, dependent& fo
 
 /// Called while the body cannot leave its stack, so it keeps its resources.
 bool needs::next_in_lines(const slot& s, need_cursor& cursor, dependent& found) const {
-    if (!rt_.uses_resources(s)) return false;
+    if (!rt_.details.uses_resources(s)) return false;
     const auto held = rt_.held_by(s);
     while (cursor.resource < held.size()) {
         resource& r = *held[cursor.resource];

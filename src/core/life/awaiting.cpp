@@ -10,21 +10,21 @@ namespace detail {
 [[gnu::noinline]] bool life_room::notify_awaiting(life_seat& w, std::uint32_t e, task_id from,
                                                   outcome* result) {
     // The edge is read before notify_edge(), because after that it belongs to the successor.
-    const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
-    if (!notify_edge(edge_at(e).await)) {
-        give_edge(w, e);
+    const std::uint32_t successor = index_of(edges.at(e).to.load(relaxed));
+    if (!notify_edge(edges.at(e).await)) {
+        edges.give(w.edges, e);
         return false;
     }
     slot& to = slots.at(successor);
-    detail_block& d = *detail_of(to);
+    detail_block& d = *details.find(to);
     arrived how = arrived::first;
     std::uint32_t shares = 1;
     if (d.first_is_enough.load(relaxed)) how = first_came(d.came, from.value);
-    if (how == arrived::first_of_armed) shares += tear_edges(w, to);
+    if (how == arrived::first_of_armed) shares += edges.tear(w.edges, to);
     const bool received = result != nullptr && how != arrived::later;
     if (received) {
         to.mark(flag_cancel);
-        adopt(w, successor, share(result), 0);
+        outcomes.adopt(w.details, successor, outcomes.share(result), 0);
     }
     if (drop_waits(to.waits_for, shares)) make_ready(w, successor, from);
     return received;

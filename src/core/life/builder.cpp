@@ -20,7 +20,7 @@ void life_room::abandon(life_seat& w, draft d, std::uint16_t as) {
     s.invoke = nullptr;
     const bool built = s.has(flag_built);
     // A second holder was counted for a handle that was to be made.
-    const bool owned = s.has(flag_detailed) && detail_of(s)->holders.load(relaxed) > 1;
+    const bool owned = s.has(flag_detailed) && details.find(s)->holders.load(relaxed) > 1;
     if (s.ready_is_reported()) {
         queue_ready(w, index);
     } else if (drop_wait(s.waits_for)) {
@@ -51,14 +51,15 @@ bool life_room::needs_only_itself(task_id id) const {
     const bool has_begun =
         s.runner.load(relaxed) != UINT16_MAX || s.has(flag_empty | flag_own_kind);
     const bool has_children = index_of(s.open.load(relaxed)) > 1;
-    return !has_begun && !has_children && !is_direct(s) && s.predecessors.load(relaxed) == no_edge;
+    return !has_begun && !has_children && !details.is_direct(s) &&
+           s.predecessors.load(relaxed) == no_edge;
 }
 
 void life_room::announce_needs(const life_seat& w, task_id id) {
     if (!direct_work_of_any()) [[likely]]
         return;
     const auto may_be_new = [&](task_id from) { return !needs_only_itself(from); };
-    if (any_predecessor(id, may_be_new)) ask_pinned_threads(w);
+    if (edges.any_predecessor(id, may_be_new)) ask_pinned_threads(w);
 }
 
 bool life_room::add_dependency(life_seat& w, task_id id, task_id predecessor) {
@@ -70,13 +71,13 @@ bool life_room::add_dependency(life_seat& w, task_id id, task_id predecessor) {
     if (!BRAID_EXPECT(options.assertion, predecessor != id, "a task cannot wait for itself") ||
         !BRAID_EXPECT(options.assertion, slots.state_of(predecessor) != task_state::unknown,
                       "the predecessor's id was never issued by this scheduler") ||
-        !BRAID_EXPECT(options.assertion, !waits_for_transitively(predecessor, id),
+        !BRAID_EXPECT(options.assertion, !edges.waits_for_transitively(predecessor, id),
                       "the predecessor waits for this task already: that would be a cycle")) {
         return false;
     }
-    const link edge = link_edge(w, index, predecessor, false);
+    const link edge = edges.make(w.edges, index, predecessor, false);
     if (edge == link::no_memory) return false;
-    if (edge == link::failed) cancel_with(w, index, predecessor);
+    if (edge == link::failed) outcomes.cancel_with(w.details, index, predecessor);
     if (report.observed()) report.event(w.index, event_kind::edge, id, predecessor);
     if (edge == link::made) {
         inherit_priority(w, predecessor, slots.level_of(slots.at(index)));

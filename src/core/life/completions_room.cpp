@@ -41,7 +41,7 @@ completion_id completions_room::defer(life_seat& w, task_id running, completion_
 completion_id completions_room::await_outside(life_seat& w, std::uint32_t running,
                                               completion_options& with, ended_by by) {
     // This is checked first, because a completion that is armed cannot be taken back.
-    if (!has_room_for_edge(w)) return {};
+    if (!edges.has_free(w.edges)) return {};
     constexpr awaited_by as[] = {awaited_by::body, awaited_by::body_that_sleeps,
                                  awaited_by::body_inside};
     return make(w, slots.id_of(running), with, as[static_cast<unsigned>(by)]);
@@ -86,13 +86,13 @@ completion_id completions_room::arm(life_seat& w, std::uint32_t index, task_id r
     s.level.store(p.level.load(relaxed), relaxed);
     s.environment.store(p.environment.load(relaxed), relaxed);
     s.waits_for.store(1, relaxed);
-    link_parent(s, index_of(running.value));
+    slots.link_parent(s, index_of(running.value));
     const task_id id = slots.id_of(index);
     if (by != awaited_by::nobody) {
         // The completion needs no share of the parent, because the suspended body keeps the parent
         // open. The edge resumes the body, and passes a failure to it. It is linked before the
         // arming, because an armed completion may end at once.
-        link_first_edge(w, index_of(running.value), id);
+        edges.make_first(w.edges, index_of(running.value), id);
     } else {
         s.ordinal.store(p.births.fetch_add(1, relaxed) + 1, relaxed);
         // relaxed: the running body's share keeps the count above 0 meanwhile.
@@ -142,7 +142,7 @@ bool completions_room::arm_deadline(life_seat& w, task_id id, nanoseconds deadli
     timer = arm_timer({.deadline = deadline_after(clock(), deadline),
                        .call = {.due = &ask_late,
                                 .word = id.value,
-                                .stable_id = identified() ? detail_of(s)->stable_id : 0}});
+                                .stable_id = identified() ? details.find(s)->stable_id : 0}});
     const bool armed = static_cast<bool>(timer);
     // Without a timer the caller gets no id, so nobody could settle the completion. This thread
     // settles it, unless a cancellation has done so.
@@ -288,7 +288,7 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
         give_extra(w, facts.extra);
     }
     const bool failed = s.has(flag_failed);
-    outcome* const own = failed ? outcome_of(s) : nullptr;
+    outcome* const own = failed ? outcomes.find(s) : nullptr;
     const bool awaited = facts.awaited;
     if (awaited) {
         seat_counters::add(w.report.counters.settled);  // counted before the parent may resume
@@ -296,13 +296,13 @@ void completions_room::end_completion(life_seat& w, std::uint32_t index) {
     const bool received =
         notify_dependents(w, index, close_and_take(s.successors, s.generation()), own);
     if (!failed) {
-        free_detail(w, s);
-    } else if (outcome* const result = end_outcome(w, s); received || awaited) {
-        drop(result);
+        details.free(w.details, s);
+    } else if (outcome* const result = outcomes.end(w.details, s); received || awaited) {
+        outcomes.drop(result);
     } else if (result != nullptr) {
-        adopt(w, parent, result, s.ordinal.load(relaxed));
+        outcomes.adopt(w.details, parent, result, s.ordinal.load(relaxed));
     } else {
-        mark_unrecorded(slots.at(parent), flag_failed);
+        outcomes.mark_unrecorded(slots.at(parent), flag_failed);
     }
     slots.clean_and_give(w.slots, index);
     if (awaited) return;

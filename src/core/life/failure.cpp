@@ -18,13 +18,15 @@ void life_room::record_failure(life_seat& w, std::uint32_t index, std::exception
         cancel_waits_of(w, *in);
     }
     if (by == nullptr) by = s.name;
-    if (outcome* result = new_outcome(error, by)) return adopt(w, index, result, ordinal);
+    if (outcome* result = outcomes.make(error, by))
+        return outcomes.adopt(w.details, index, result, ordinal);
     // There is no memory for an outcome. Successors are cancelled and waits throw all the same, and
     // the handler gets the exception. An empty task that comes here was itself refused for lack of
     // memory. That is no failure of its parent.
     const bool threw = error != nullptr;
-    if (!s.has(flag_empty)) mark_unrecorded(s, threw ? flag_failed | flag_error : flag_failed);
-    if (error != nullptr) report_unobserved(by != nullptr ? by : "", std::move(error));
+    if (!s.has(flag_empty))
+        outcomes.mark_unrecorded(s, threw ? flag_failed | flag_error : flag_failed);
+    if (error != nullptr) outcomes.report_unobserved(by != nullptr ? by : "", std::move(error));
 }
 
 void life_room::cancel_waits_of(life_seat& w, const scope_state& of) {
@@ -36,11 +38,11 @@ void life_room::cancel_waits_of(life_seat& w, const scope_state& of) {
 
 void life_room::pass_on(life_seat& w, const slot& s, outcome& result, std::uint32_t parent) {
     if (parent != no_index) {
-        adopt(w, parent, share(&result), s.ordinal.load(relaxed));
+        outcomes.adopt(w.details, parent, outcomes.share(&result), s.ordinal.load(relaxed));
         return;
     }
     scope_state* const in = scope_of(s.environment.load(relaxed));
-    if (in != nullptr) offer(result, in->first_failure);
+    if (in != nullptr) outcomes.offer(result, in->first_failure);
 }
 
 }  // namespace detail

@@ -18,7 +18,7 @@ bool life_room::add_to_parent(slot& s, task_id parent) {
         return false;
     }
     s.ordinal.store(p.births.fetch_add(1, relaxed) + 1, relaxed);
-    link_parent(s, index);
+    slots.link_parent(s, index);
     return true;
 }
 
@@ -44,13 +44,13 @@ bool life_room::depend(life_seat& w, std::uint32_t index, task_id predecessor, b
         return false;
     }
     if (slots.at(index).parent.load(relaxed) != no_index &&
-        !BRAID_EXPECT(options.assertion, !descends(index, predecessor),
+        !BRAID_EXPECT(options.assertion, !slots.descends(index, predecessor),
                       "a child cannot wait for its parent, which waits for it")) {
         return false;
     }
-    const link edge = link_edge(w, index, predecessor, any_outcome);
+    const link edge = edges.make(w.edges, index, predecessor, any_outcome);
     if (edge == link::no_memory) return false;
-    if (edge == link::failed) cancel_with(w, index, predecessor);
+    if (edge == link::failed) outcomes.cancel_with(w.details, index, predecessor);
     // An edge to a complete task is reported, too, because what that task wrote comes before this
     // task.
     if (report.observed()) report.event(w.index, event_kind::edge, id, predecessor);
@@ -127,7 +127,7 @@ draft life_room::open(life_seat& w, const task_options& o, draft_kind kind) {
         close_unused(s.successors, s.generation());
         if (kind == draft_kind::built) s.open.fetch_sub(1, relaxed);
         while (!drop_only_open_work(s.open)) active_policy::relax();  // until held_tasks let go
-        free_detail(w, s);
+        details.free(w.details, s);
         slots.clean_and_give(w.slots, index);
         return {};
     }
@@ -179,7 +179,7 @@ task_id life_room::publish(life_seat& w, draft d, closure_fn body) {
 
 void life_room::make_ready(life_seat& w, std::uint32_t index, task_id released_by) {
     slot& s = slots.at(index);
-    free_predecessors(w, s);
+    edges.free_predecessors(w.edges, s);
     if (report.observed())
         report.event(w.index, event_kind::ready, slots.id_of(index), released_by);
     queue_ready(w, index);
@@ -188,7 +188,7 @@ void life_room::make_ready(life_seat& w, std::uint32_t index, task_id released_b
 void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     slot& s = slots.at(index);
     const std::uint16_t flags = s.flags.load(relaxed);
-    if ((flags & (flag_empty | flag_cancel)) != 0 && !was_suspended(s)) {
+    if ((flags & (flag_empty | flag_cancel)) != 0 && !details.was_suspended(s)) {
         // A user destructor may wait, and the spare seat is not for waits. So another thread ends
         // the task.
         if (w.spare && s.invoke != nullptr) return enqueue(w, index);
@@ -199,7 +199,7 @@ void life_room::queue_ready(life_seat& w, std::uint32_t index) {
     if ((flags & flag_own_kind) != 0 && (flags & flag_failed) != 0) {
         return push_ready(w, slots.id_of(index), slots.level_of(s));
     }
-    const bool resumes = was_suspended(s);
+    const bool resumes = details.was_suspended(s);
     // A task that was suspended still holds its resources.
     if ((flags & flag_detailed) != 0 && !resumes && !acquire_resources(w, index)) return;
     if (set_run_next(w, index, w.depth) || try_enqueue(w, index)) return;
@@ -299,7 +299,7 @@ void life_room::complete_one(life_seat& w, std::uint32_t index, bool completion_
     if ((flags & flag_cancel) != 0 && s.runner.load(relaxed) != UINT16_MAX) {
         s.flags.fetch_and(static_cast<std::uint16_t>(~flag_cancel), relaxed);
     }
-    outcome* result = (flags & flag_failed) != 0 ? outcome_of(s) : nullptr;
+    outcome* result = (flags & flag_failed) != 0 ? outcomes.find(s) : nullptr;
     if (!completion_reported && report.observed())
         report.event(w.index, event_kind::completed, id, {}, s.name);
 
@@ -315,18 +315,18 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
     for (std::uint32_t e = first_edge(head); e != no_edge;) {
         // The link is read before the count goes down, because the thread that makes the successor
         // ready frees the successor's edges.
-        const std::uint32_t next = edge_at(e).next.load(relaxed);
-        if (edge_at(e).await.load(relaxed) != edge_fixed) {
+        const std::uint32_t next = edges.at(e).next.load(relaxed);
+        if (edges.at(e).await.load(relaxed) != edge_fixed) {
             received |= notify_awaiting(w, e, id, result);
             e = next;
             continue;
         }
-        const std::uint32_t successor = index_of(edge_at(e).to.load(relaxed));
+        const std::uint32_t successor = index_of(edges.at(e).to.load(relaxed));
         slot& to = slots.at(successor);
-        if (result != nullptr && !edge_at(e).any_outcome) {
+        if (result != nullptr && !edges.at(e).any_outcome) {
             to.mark(flag_cancel);
-            adopt(w, successor, share(result), 0);
-            received |= was_suspended(to);
+            outcomes.adopt(w.details, successor, outcomes.share(result), 0);
+            received |= details.was_suspended(to);
         }
         if (drop_wait(to.waits_for)) make_ready(w, successor, id);
         e = next;
@@ -336,7 +336,7 @@ bool life_room::notify_dependents(life_seat& w, std::uint32_t index, std::uint64
     const unsigned woken = lot().wake(
         id.value, UINT32_MAX,
         [&](wait_record& r) {
-            if (result != nullptr) r.result = share(result);
+            if (result != nullptr) r.result = outcomes.share(result);
             return true;
         },
         [this](unsigned seat) { notify(seat); });
@@ -347,12 +347,12 @@ void life_room::complete_closed(life_seat& w, std::uint32_t index, std::uint64_t
                                 outcome* result) {
     slot& s = slots.at(index);
     // A plain task comes without `result`. The flag then means that a failure found no memory.
-    if (result == nullptr && s.has(flag_failed)) result = outcome_of(s);
+    if (result == nullptr && s.has(flag_failed)) result = outcomes.find(s);
     const std::uint32_t parent = s.parent.load(relaxed);
     // A handle that still exists receives the failure. `holders` is read before the successors are
     // notified, because one of them may take the failure and drop the handle at once.
     const bool held =
-        result != nullptr && s.has(flag_detailed) && detail_of(s)->holders.load(acquire) > 1;
+        result != nullptr && s.has(flag_detailed) && details.find(s)->holders.load(acquire) > 1;
     const bool received = notify_dependents(w, index, head, result) || held;
     if (result != nullptr && !received) pass_on(w, s, *result, parent);
     scope_state* const in = scope_of(s.environment.load(relaxed));
@@ -373,13 +373,13 @@ void life_room::recycle(life_seat& w, std::uint32_t index) {
     slot& s = slots.at(index);
     // acq_rel: the last holder sees what the others did with the slot.
     if (s.has(flag_detailed)) {
-        if (detail_of(s)->holders.fetch_sub(1, acq_rel) != 1) return;
-        if (detail_of(s)->has_value.load(relaxed)) s.destroy_stored();
+        if (details.find(s)->holders.fetch_sub(1, acq_rel) != 1) return;
+        if (details.find(s)->has_value.load(relaxed)) s.destroy_stored();
     }
     if (s.has(flag_failed)) {
-        drop(end_outcome(w, s));
+        outcomes.drop(outcomes.end(w.details, s));
     } else {
-        free_detail(w, s);
+        details.free(w.details, s);
     }
     if (s.has(flag_posted)) close_unused(s.successors, s.generation());
     slots.clean_and_give(w.slots, index);

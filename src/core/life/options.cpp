@@ -31,7 +31,7 @@ bool life_room::may_be_named(const seats_seat& w) {
 }
 
 bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_kind kind) {
-    detail_block* d = make_detail(w, s);
+    detail_block* d = details.make(w.details, s);
     if (d == nullptr) return false;
     d->resumable = kind == draft_kind::resumable;
     d->holders.store(kind == draft_kind::valued || d->resumable ? 2 : 1, relaxed);
@@ -40,7 +40,7 @@ bool life_room::fill_detail(life_seat& w, slot& s, const task_options& o, draft_
     d->direct.store(o.on || o.workers != 0, relaxed);
     d->workers = o.workers;
     if (o.uses.size() != 0) {
-        resource_list* const list = make_resource_list(w, *d);
+        resource_list* const list = details.make_resource_list(w.details, *d);
         if (list == nullptr) return false;
         d->resource_count = fill(*list, o.uses);
     }

@@ -29,13 +29,13 @@ bool take_or_wait(const slot_table& slots, resource_state& r, std::uint32_t inde
 /// Removes and returns the task that the chooser picks from the resource's line. Called under the
 /// line's lock. The line must not be empty.
 std::uint32_t resources_room::take_chosen_heir(resource_state& r) {
-    ready_choices& choices = serial()->ready();
+    ready_choices& choices = serial->ready();
     choices.begin_offer();
     for (std::uint32_t i = r.first; i != no_index; i = slots.at(i).next.load(relaxed)) {
         choices.offer_other(i, identity(slots.id_of(i)));
     }
     const std::size_t n =
-        serial()->choose(decision_kind::resource, choices.names(), choices.offered());
+        serial->choose(decision_kind::resource, choices.names(), choices.offered());
     const auto heir = static_cast<std::uint32_t>(choices.id_at(n));
     const std::uint32_t next = slots.at(heir).next.load(relaxed);
     std::uint32_t before = no_index;
@@ -60,16 +60,16 @@ std::uint32_t resources_room::hand_on(resource_state& r) {
         --r.held;
         return heir;
     }
-    if (serial() != nullptr) return take_chosen_heir(r);
+    if (serial != nullptr) return take_chosen_heir(r);
     r.first = slots.at(heir).next.load(relaxed);
     if (r.first == no_index) r.last = no_index;
     return heir;
 }
 
 bool resources_room::acquire_resources(const life_seat& w, std::uint32_t index) {
-    detail_block& d = *detail_of(slots.at(index));
+    detail_block& d = *details.find(slots.at(index));
     while (d.resources_held != d.resource_count) {
-        resource& r = *resources_in(d)[d.resources_held];
+        resource& r = *details.resources_of(d)[d.resources_held];
         if (!take_or_wait(slots, r.internals(), index)) return false;
         ++d.resources_held;
         if (report.observed())
@@ -79,14 +79,14 @@ bool resources_room::acquire_resources(const life_seat& w, std::uint32_t index) 
 }
 
 void resources_room::release_resources(life_seat& w, std::uint32_t index) {
-    detail_block& d = *detail_of(slots.at(index));
+    detail_block& d = *details.find(slots.at(index));
     while (d.resources_held != 0) {
-        resource& r = *resources_in(d)[--d.resources_held];
+        resource& r = *details.resources_of(d)[--d.resources_held];
         if (report.observed())
             report.resource(w.index, event_kind::released, slots.id_of(index), &r, r.name());
         const std::uint32_t heir = hand_on(r.internals());
         if (heir == no_index) continue;
-        ++detail_of(slots.at(heir))->resources_held;
+        ++details.find(slots.at(heir))->resources_held;
         if (report.observed())
             report.resource(w.index, event_kind::acquired, slots.id_of(heir), &r, r.name());
         if (acquire_resources(w, heir)) enqueue(w, heir);

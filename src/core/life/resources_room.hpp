@@ -25,11 +25,13 @@ public:
     /// Returns the resources that a task holds now. The task must use resources. Its body must be
     /// on a stack, and must stay there while the result is used.
     std::span<resource* const> held_by(const slot& s) const {
-        const detail_block& d = its_detail(s);
-        return resources_in(d).first(d.resources_held);
+        const detail_block& d = details.at(s);
+        return details.resources_of(d).first(d.resources_held);
     }
     /// Returns the resources that an open task uses. It must use at least one.
-    std::span<resource* const> used_by(const slot& s) const { return resources_in(its_detail(s)); }
+    std::span<resource* const> used_by(const slot& s) const {
+        return details.resources_of(details.at(s));
+    }
     /// Returns the n-th task in line for the resource, or an empty id. Some task must hold the
     /// resource, because otherwise the program might have destroyed it.
     task_id in_line(resource_state& r, std::uint32_t n) const;

@@ -5,29 +5,29 @@ namespace detail {
 
 void suspension_lists::list_suspended(std::uint32_t index) {
     shard& in = shard_of(index);
-    detail_block& d = its_detail(slots.at(index));
+    detail_block& d = details.at(slots.at(index));
     d.listed = true;
     const locked lock(in.lock);
     d.next = in.first;
     d.before = no_index;
-    if (in.first != no_index) its_detail(slots.at(in.first)).before = index;
+    if (in.first != no_index) details.at(slots.at(in.first)).before = index;
     in.first = index;
 }
 
 void suspension_lists::unlist_suspended(std::uint32_t index) {
     shard& in = shard_of(index);
     const locked lock(in.lock);
-    unlink(in, its_detail(slots.at(index)));
+    unlink(in, details.at(slots.at(index)));
 }
 
 void suspension_lists::unlink(shard& in, detail_block& d) {
     d.listed = false;
     if (d.before != no_index) {
-        its_detail(slots.at(d.before)).next = d.next;
+        details.at(slots.at(d.before)).next = d.next;
     } else {
         in.first = d.next;
     }
-    if (d.next != no_index) its_detail(slots.at(d.next)).before = d.before;
+    if (d.next != no_index) details.at(slots.at(d.next)).before = d.before;
 }
 
 /// Tears the edges of the scope's tasks in this list. Removes each task of which it has torn an
@@ -39,10 +39,10 @@ std::uint32_t suspension_lists::take_ended(life_seat& w, shard& in, const scope_
     const locked lock(in.lock);
     for (std::uint32_t i = in.first, next = no_index; i != no_index; i = next) {
         slot& s = slots.at(i);
-        detail_block& d = its_detail(s);
+        detail_block& d = details.at(s);
         next = d.next;
         if (scope_of(s.environment.load(relaxed)) != &of) continue;
-        const std::uint32_t shares = tear_edges(w, s);
+        const std::uint32_t shares = edges.tear(w.edges, s);
         if (shares == 0) continue;
         unlink(in, d);
         d.next = no_index;

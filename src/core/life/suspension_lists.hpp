@@ -47,7 +47,7 @@ void suspension_lists::end_listed_waits(life_seat& w, const scope_state& of, F&&
         // No lock is held here: with a chooser, another thread may run whenever a task becomes
         // ready.
         for (std::uint32_t i = take_ended(w, in, of); i != no_index;) {
-            const detail_block& d = its_detail(slots.at(i));
+            const detail_block& d = details.at(slots.at(i));
             const std::uint32_t index = i;
             const std::uint32_t shares = d.before;
             i = d.next;  // read before the task resumes

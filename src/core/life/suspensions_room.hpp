@@ -33,18 +33,18 @@ public:
     /// Called before the body is called again.
     void resume(life_seat& w, std::uint32_t index) {
         seat_counters::add(w.report.counters.resumptions);
-        if (detail_of(slots.at(index))->listed) unlist_suspended(index);
+        if (details.find(slots.at(index))->listed) unlist_suspended(index);
     }
     resumption end_suspension(std::uint32_t index);
     void shield(std::uint32_t index) {
-        its_detail(slots.at(index)).shielded.store(true, relaxed);  // relaxed: as in is_shielded()
+        details.at(slots.at(index)).shielded.store(true, relaxed);  // relaxed: as in is_shielded()
     }
     /// Returns true if the task's body is cleaning up, and its awaits are not to be cancelled. See
     /// detail::shield().
     bool is_shielded(const slot& s) const {
         // relaxed: the body sets it, for the completions that it arms. Other threads may see it a
         // little late.
-        return s.has(flag_detailed) && its_detail(s).shielded.load(relaxed);
+        return s.has(flag_detailed) && details.at(s).shielded.load(relaxed);
     }
     using life_room::cancel_waits_of;
 

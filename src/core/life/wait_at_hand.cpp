@@ -31,7 +31,7 @@ void life_room::enter_wait_at_hand(life_seat& w, std::uint32_t index) {
 bool life_room::give_to_unentered(const life_seat& w, task_id id, outcome& result) {
     unentered_wait* const wait = w.unentered;
     if (wait == nullptr || wait->entered || wait->record.key != id.value) return false;
-    wait->record.result = share(&result);
+    wait->record.result = outcomes.share(&result);
     return true;
 }
 

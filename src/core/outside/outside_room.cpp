@@ -36,7 +36,7 @@ bool outside_room::start_sources() {
 }
 
 bool outside_room::start_thread_of(outside_state& s) {
-    const char* const refused = serial() == nullptr ? s.poller.open() : nullptr;
+    const char* const refused = serial == nullptr ? s.poller.open() : nullptr;
     if (refused != nullptr) {
         report.log(log_level::error, "%s: there are no timers: %s", options.name, refused);
         return false;
@@ -53,7 +53,7 @@ void outside_room::wake_if_needed(std::int64_t latest) {
 void outside_room::wake_source_thread() {
     if (outside_ == nullptr || sleeps_until_ == INT64_MIN) return;
     sleeps_until_ = INT64_MIN;  // one wake is enough
-    if (serial() != nullptr) {
+    if (serial != nullptr) {
         notify(outside_->seat->index);
     } else {
         outside_->poller.wake();
@@ -67,7 +67,7 @@ std::uint64_t outside_room::batch_of_others() const {
 
 void outside_room::wait_for_batch(std::uint64_t number) {
     if (number == 0) return;
-    seats_seat* const self = serial() != nullptr ? bound() : nullptr;
+    seats_seat* const self = serial != nullptr ? bound() : nullptr;
     if (self == nullptr) {
         const locked lock(outside_mutex_);
         while (batches_ == number) batch_ended_.wait(outside_mutex_);
@@ -81,7 +81,7 @@ void outside_room::wait_for_batch(std::uint64_t number) {
     };
     while (lot().enter(record, own_key(&batches_), self->index, goes_on)) {
         // acquire: pairs with parking_lot::wake().
-        while (!record.done.load(acquire)) serial()->block(self->index, {.waits = true});
+        while (!record.done.load(acquire)) serial->block(self->index, {.waits = true});
         lot().leave(record);
     }
 }
@@ -234,7 +234,7 @@ bool outside_room::disarm(outside_source& s) {
 
 const char* outside_room::watch(outside_source& s, int descriptor,
                                 platform::descriptor_events wanted) {
-    if (serial() != nullptr) {
+    if (serial != nullptr) {
         return "a scheduler with a chooser waits for no descriptor: no seed decides what comes";
     }
     const locked lock(outside_mutex_);

@@ -31,9 +31,7 @@ public:
 
     /// Returns the current time of the clock that deadlines use. With a chooser, this is the
     /// chooser's clock.
-    std::int64_t clock() const {
-        return serial() != nullptr ? serial()->now() : active_policy::now();
-    }
+    std::int64_t clock() const { return serial != nullptr ? serial->now() : active_policy::now(); }
 
     // ---- timers of the core; called by any thread that holds no lock of a room above
     struct timer_request {

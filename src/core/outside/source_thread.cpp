@@ -63,7 +63,7 @@ outside_room::next_step outside_room::plan_step(const due_batch& b, std::int64_t
 std::int64_t outside_room::stretched(std::int64_t now, std::int64_t until) {
     constexpr std::int64_t briefly = 50'000;
     const bool brief = until - now < briefly;
-    if (brief && slept_briefly_ && serial() == nullptr) until = now + briefly;
+    if (brief && slept_briefly_ && serial == nullptr) until = now + briefly;
     slept_briefly_ = brief;
     return until;
 }
@@ -73,8 +73,8 @@ void outside_room::sleep_outside(seats_seat& w, outside_state& state, due_batch&
     // seq_cst for both stores: a wait that polls because no reserve thread is left checks `at_rest`
     // of the other threads.
     w.at_rest.store(true, seq_cst);
-    if (serial() != nullptr) {
-        serial()->block(w.index, {.deadline = until});
+    if (serial != nullptr) {
+        serial->block(w.index, {.deadline = until});
     } else {
         b.arrivals = state.poller.wait(until, b.arrived, due_batch::most);
     }
@@ -94,7 +94,7 @@ void outside_room::serve(seats_seat& w, due_batch& b) {
         take_due(b);
         take_rested(b);
     }
-    if (serial() != nullptr) {
+    if (serial != nullptr) {
         serve_in_chosen_order(w, b);
     } else {
         for (unsigned i = 0; i < b.count; ++i) call(w, b.items[i]);
@@ -104,7 +104,7 @@ void outside_room::serve(seats_seat& w, due_batch& b) {
         ++batches_;
     }
     batch_ended_.notify_all();
-    if (serial() != nullptr) notify_all_at(own_key(&batches_));
+    if (serial != nullptr) notify_all_at(own_key(&batches_));
     leave_batch(w);
 }
 
@@ -114,7 +114,7 @@ void outside_room::serve_in_chosen_order(seats_seat& w, due_batch& b) {
     alternative list[due_batch::most];
     while (b.count != 0) {
         for (unsigned i = 0; i < b.count; ++i) list[i] = {b.items[i].what.call.stable_id};
-        const std::size_t first = serial()->choose(decision_kind::arrival, list, b.count);
+        const std::size_t first = serial->choose(decision_kind::arrival, list, b.count);
         const due_item one = b.items[first];
         std::copy(b.items + first + 1, b.items + b.count, b.items + first);
         --b.count;
@@ -198,12 +198,12 @@ void outside_room::take_rested(due_batch& b) {
 void outside_room::enter_batch(seats_seat& w) {
     unseated& outside = without_seat();
     while (!begin_batch(w)) {
-        if (serial() != nullptr) serial()->leave(w.index);
+        if (serial != nullptr) serial->leave(w.index);
         {
             const locked lock(outside.lock);
             while (outside.shut_out.load(relaxed)) outside.returned.wait(outside.lock);
         }
-        if (serial() != nullptr) serial()->enter(w.index);
+        if (serial != nullptr) serial->enter(w.index);
     }
 }
 

@@ -55,7 +55,7 @@ fork_context branches_room::joins_of_body(ready_seat& w) {
     stack.pop_limit += count;
     stack.window.publish(count);
     if (asleep().should_wake()) wake_one();
-    if (serial()) serial()->preempt(w.index);
+    if (serial) serial->preempt(w.index);
 }
 
 bool branches_room::join_pushed(ready_seat& w, fork_slot* first, std::uint32_t count) {

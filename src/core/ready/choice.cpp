@@ -9,7 +9,7 @@ namespace detail {
 /// an offered task is still ready when it is taken.
 task_id ready_room::choose_ready(ready_seat& w, id_test wanted) {
     gather_for_choice();
-    ready_choices& choices = serial()->ready();
+    ready_choices& choices = serial->ready();
     choices.begin_offer();
     each_direct(w, [&](std::uint32_t i) {
         const task_id id = slots.id_of(i);
@@ -21,7 +21,7 @@ task_id ready_room::choose_ready(ready_seat& w, id_test wanted) {
         return {};
     }
     const std::size_t n =
-        serial()->choose(decision_kind::next_task, choices.names(), choices.offered());
+        serial->choose(decision_kind::next_task, choices.names(), choices.offered());
     const task_id chosen{choices.id_at(n)};
     const ready_choices::task taken = choices.take(n);
     if (taken.urgent) count_taken(high_level);
@@ -35,13 +35,13 @@ void ready_room::enqueue_for_choice(ready_seat& w, std::uint32_t index) {
     const task_id id = slots.id_of(index);
     const unsigned level = slots.level_of(slots.at(index));
     const bool urgent = level == high_level;
-    if (!serial()->ready().add({id.value, identity(id), urgent})) {
+    if (!serial->ready().add({id.value, identity(id), urgent})) {
         push_ready(w, id, level);
     } else {
         if (urgent) high_ready_.fetch_add(1, relaxed);
         if (asleep().should_wake()) wake_one();
     }
-    serial()->preempt(w.index);
+    serial->preempt(w.index);
 }
 
 namespace {
@@ -58,7 +58,7 @@ void move_all(ready_queue& from, const Move& move) {
 /// overflow list if it comes from try_post(), if it is a node that ends without running, or if
 /// there was no memory in the list of choices.
 void ready_room::gather_for_choice() {
-    ready_choices& choices = serial()->ready();
+    ready_choices& choices = serial->ready();
     const unsigned seats = seat_count();
     for (unsigned level = level_count; level-- != 0;) {
         const auto move = [&](std::uint64_t entry) {
@@ -74,7 +74,7 @@ void ready_room::gather_for_choice() {
 }
 
 bool ready_room::take_from_choices(task_id id) {
-    const ready_choices::task taken = serial()->ready().take_task(id.value);
+    const ready_choices::task taken = serial->ready().take_task(id.value);
     if (taken.urgent) count_taken(high_level);
     return taken.id != 0;
 }

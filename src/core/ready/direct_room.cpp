@@ -7,13 +7,13 @@ BRAID_NAMESPACE_BEGIN
 namespace detail {
 
 bool direct_room::may_run_on(const slot& s, const seats_seat& w) const {
-    const detail_block& d = *detail_of(s);
+    const detail_block& d = *details.find(s);
     const std::uint16_t seat = d.seat.load(relaxed);
     return seat != UINT16_MAX ? seat == w.index : (d.workers & w.mask) != 0;
 }
 
 bool direct_room::put_direct(std::uint32_t index) {
-    const detail_block& d = *detail_of(slots.at(index));
+    const detail_block& d = *details.find(slots.at(index));
     const unsigned seat = d.seat.load(relaxed);
     return seat == UINT16_MAX ? put_masked(index, d.workers) : put_into_box(index, seat, d.visit);
 }

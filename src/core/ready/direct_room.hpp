@@ -5,7 +5,7 @@
 
 #include "core/outside/outside_room.hpp"
 #include "core/ready/ready_seat.hpp"
-#include "core/task/id_test.hpp"
+#include "core/slots/id_test.hpp"
 
 #include <cstdint>
 

@@ -13,8 +13,8 @@ bool ready_room::try_enqueue(ready_seat& w, std::uint32_t index) {
         enqueue_background(w, index);
         return true;
     }
-    if (is_direct(s)) return put_direct(index);
-    if (serial() != nullptr) {
+    if (details.is_direct(s)) return put_direct(index);
+    if (serial != nullptr) {
         enqueue_for_choice(w, index);
     } else {
         push_ready(w, slots.id_of(index), slots.level_of(s));
@@ -32,7 +32,8 @@ void ready_room::enqueue(ready_seat& w, std::uint32_t index) {
 void ready_room::enqueue_last(ready_seat& w, std::uint32_t index) {
     ++w.gave_way;
     const slot& s = slots.at(index);
-    if (s.has(flag_background) || is_direct(s) || serial() != nullptr) return enqueue(w, index);
+    if (s.has(flag_background) || details.is_direct(s) || serial != nullptr)
+        return enqueue(w, index);
     const unsigned level = slots.level_of(s);
     if (level == high_level) high_ready_.fetch_add(1, relaxed);  // a hint, as in push_ready()
     {
@@ -115,7 +116,7 @@ void ready_room::inherit_priority(ready_seat& w, task_id id, std::uint8_t level)
             if (take_out(w, at, before)) enqueue(w, index_of(at.value));
             continue;
         }
-        any_predecessor(at, [&](task_id from) {
+        edges.any_predecessor(at, [&](task_id from) {
             if (count != limit) list[count++] = from;
             return count == limit;
         });
@@ -237,7 +238,7 @@ task_id ready_room::ready_at(ready_seat& w, unsigned level, bool may_steal) {
 }
 
 task_id ready_room::next_task(ready_seat& w) {
-    if (serial()) return choose_ready(w, [](std::uint64_t) { return true; });
+    if (serial) return choose_ready(w, [](std::uint64_t) { return true; });
     if (!urgent_ready() && !direct_work(w)) {
         // The usual case: there is no urgent task and none for this thread alone, so the newest
         // task of the thread's own ring is next.
@@ -307,7 +308,7 @@ bool ready_room::take_own_newest(ready_seat& w, task_id id) {
 /// then belongs to the caller.
 bool ready_room::take_out(ready_seat& w, task_id id, unsigned level) {
     if (slots.at(id).has(flag_background)) return take_out_of_background(id, level);
-    if (serial() != nullptr && take_from_choices(id)) return true;
+    if (serial != nullptr && take_from_choices(id)) return true;
     const auto is_it = [&](std::uint64_t entry) { return entry == id.value; };
     return static_cast<bool>(take_at(w, level, is_it, SIZE_MAX, look_first::own_newest));
 }
@@ -318,7 +319,7 @@ bool ready_room::work_visible() const {
     for (const task_list& list : overflow_) {
         if (list.size(seq_cst) != 0) return true;
     }
-    if (serial() != nullptr && serial()->ready().any()) return true;
+    if (serial != nullptr && serial->ready().any()) return true;
     const unsigned count = seat_count();
     for (unsigned i = 0; i < count; ++i) {
         for (const ready_queue& queue : seat_at(i).ready) {

@@ -68,9 +68,9 @@ public:
     /// not the loop's depth, if the loop has such a task already, or if the task has to go through
     /// a queue.
     bool set_run_next(ready_seat& w, std::uint32_t index, unsigned depth) const {
-        if (depth != w.loop_depth || w.run_next || serial() != nullptr) return false;
+        if (depth != w.loop_depth || w.run_next || serial != nullptr) return false;
         const slot& s = slots.at(index);
-        const bool follows = !s.has(flag_background) && !is_direct(s) &&
+        const bool follows = !s.has(flag_background) && !details.is_direct(s) &&
                              w.kind != seat_kind::background && slots.level_of(s) == normal_level;
         if (follows) w.run_next = slots.id_of(index);
         return follows;
@@ -184,7 +184,7 @@ bool ready_room::any_victim(const ready_seat& w, std::uint32_t& last, F&& f) con
     const unsigned count = seat_count();
     // With a chooser, the order of the seats must depend only on the chooser's seed and not on the
     // machine. So all seats count as equally near.
-    const topology* const machine = serial() ? nullptr : places();
+    const topology* const machine = serial ? nullptr : places();
     const unsigned levels = machine != nullptr ? machine->levels : 0;
     const std::uint32_t here = levels != 0 ? platform::current_core() : 0;
     for (unsigned d = 0; d <= levels; ++d) {

@@ -38,7 +38,7 @@ void run_room::spawn_members(run_seat& w, const batch_bodies& all) {
     const slot& p = slots.at(batch);
     // In these cases each body is a task of its own: a chooser decides about each body, an observer
     // sees each body, and inboxes hold bodies one by one.
-    if (identified() || report.observed() || p.has(flag_background) || is_direct(p)) {
+    if (identified() || report.observed() || p.has(flag_background) || details.is_direct(p)) {
         std::size_t i = 0;
         for (; i < all.count; ++i) {
             const draft d = open(w, member_options(batch), draft_kind::posted);
@@ -96,7 +96,7 @@ std::uint32_t run_room::open_ticket(run_seat& w, std::uint32_t parent, std::uint
     slot& s = *made;
     s.kind = &ticket_kind;
     s.module = p.module;
-    link_parent(s, parent);
+    slots.link_parent(s, parent);
     // relaxed: the caller's share keeps the count above 0 meanwhile.
     slots.at(parent).open.fetch_add(1, relaxed);
     return index;
@@ -255,7 +255,7 @@ task_options run_room::member_options(std::uint32_t parent) const {
     o.priority = static_cast<priority_level>(slots.level_of(p));
     o.category = p.has(flag_category) ? level : std::uint8_t{0};
     o.runs_as = p.has(flag_background) ? task_class::background : task_class::frame;
-    if (const detail_block* d = detail_of(p); d != nullptr && d->direct.load(relaxed)) {
+    if (const detail_block* d = details.find(p); d != nullptr && d->direct.load(relaxed)) {
         o.on = {d->seat.load(relaxed), d->visit, number_in_refs()};
         o.workers = d->workers;
     }

@@ -31,7 +31,7 @@ void end_gap(run_seat& w) {
 /// thread has run something.
 bool run_room::search(run_seat& w) {
     const bool goes_on = phase(relaxed) == life::running;
-    std::int64_t ns = serial() || !goes_on ? 0 : search_before_sleep(options.idle);
+    std::int64_t ns = serial || !goes_on ? 0 : search_before_sleep(options.idle);
     // The thread polls for longer only if it takes no core from a thread that has work.
     if (policies::short_gaps && ns != 0 && active_workers(relaxed) < cores()) {
         ns = w.gaps.search_time(ns);

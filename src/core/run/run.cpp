@@ -26,7 +26,8 @@ void run_room::run(run_seat& w, task_id id, bool more) {
         return;
     }
     const bool discarded = phase(relaxed) == life::discarding && (flags & flag_finally) == 0;
-    if (((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) && !was_suspended(s)) {
+    if (((flags & flag_cancel) != 0 || discarded || scope_cancelled(s)) &&
+        !details.was_suspended(s)) {
         end_without_running(w, index);
         return;
     }
@@ -171,12 +172,12 @@ public:
           s_(rt.slots.at(id)),
           name_(s_.name),
           flags_(flags),
-          uses_resources_(rt.uses_resources(s_)) {}
+          uses_resources_(rt.details.uses_resources(s_)) {}
 
     void invoke(body_frame& frame) {
         started_ = frame.start();
         s_.runner.store(w_.index, relaxed);
-        const bool resumes = rt_.was_suspended(s_);
+        const bool resumes = rt_.details.was_suspended(s_);
         if (resumes) rt_.resume(w_, index_of(id_.value));
         if (rt_.report.observed()) report_start(resumes);
 
@@ -299,12 +300,12 @@ void run_room::run_chain(run_seat& w) {
 bool run_room::yield_to_higher(run_seat& w) {
     const unsigned own = w.top != nullptr ? slots.level_of(slots.at(w.top->slot)) : 0;
     task_id id;
-    if (serial()) {
+    if (serial) {
         id = choose_ready(w, [&](std::uint64_t entry) {
             return slots.level_of(slots.at(index_of(entry))) > own;
         });
     }
-    for (unsigned level = level_count; !serial() && !id && level-- != own + 1;) {
+    for (unsigned level = level_count; !serial && !id && level-- != own + 1;) {
         id = ready_at(w, level, true);
     }
     if (!id) return false;

@@ -11,7 +11,7 @@ void run_room::enter_thread(run_seat& w) {
     bind(w);
     platform::set_float_control(float_control_);
     w.stack_low = platform::current_stack().low;
-    if (serial()) serial()->await_gate(w.index);
+    if (serial) serial->await_gate(w.index);
     w.report.stamp = active_policy::coarse_now();
     if (options.threads.started != nullptr) {
         options.threads.started(options.threads.user, w.report.name);
@@ -128,7 +128,7 @@ void run_room::rest_while_frozen(run_seat& w) {
         w.at_rest.store(true, seq_cst);
         while (!record.done.load(acquire)) {  // pairs with parking_lot::wake()
             answer_if_asked(w);
-            serial() ? serial()->block(w.index, {}) : w.park.park();
+            serial ? serial->block(w.index, {}) : w.park.park();
         }
         w.at_rest.store(false, seq_cst);
     }

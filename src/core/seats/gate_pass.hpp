@@ -12,7 +12,7 @@ class gate_pass {
 public:
     gate_pass(const seats_room& rt, seats_seat& w) {
         if (!w.outside_gate) return;
-        gate_ = rt.serial();
+        gate_ = rt.serial;
         seat_ = &w;
         gate_->note_unchosen();
         gate_->enter(w.index);

@@ -87,7 +87,7 @@ seats_seat* threads_room::try_lease_guest(lease how) {
 
 void threads_room::sit_down_as_guest(seats_seat& w) {
     w.at_rest.store(false, relaxed);
-    if (serial() != nullptr) serial()->note_unchosen();
+    if (serial != nullptr) serial->note_unchosen();
     sit_down(w);
 }
 

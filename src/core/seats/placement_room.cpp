@@ -1,7 +1,6 @@
 #include "core/seats/placement_room.hpp"
 
 #include <algorithm>
-#include <new>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -15,17 +14,8 @@ unsigned cores_for(const scheduler_options& o) {
 
 }  // namespace
 
-placement_room::placement_room(const scheduler_options& o) : outcome_room(o), cores_(cores_for(o)) {
+placement_room::placement_room(const scheduler_options& o) : task_room(o), cores_(cores_for(o)) {
     if (o.worker_threads.pin) creators_cores_ = platform::own_cores();
-    if (o.chooser == nullptr) return;
-    void* const bytes = memory.room_for<gate>(memory_tag::runtime);
-    serial_ = ::new (bytes) gate(*o.chooser, options.log, options.name, memory);
-}
-
-placement_room::~placement_room() {
-    if (serial_ == nullptr) return;
-    serial_->~gate();
-    memory.release(serial_, sizeof(gate), alignof(gate), memory_tag::runtime);
 }
 
 void placement_room::find_places(const topology* machine) {

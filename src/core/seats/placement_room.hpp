@@ -6,9 +6,8 @@
 #include "base/platform/platform.hpp"
 #include "base/topology.hpp"
 #include "core/report/policies.hpp"
-#include "core/seats/gate.hpp"
 #include "core/seats/sleepers.hpp"
-#include "core/task/outcome_room.hpp"
+#include "core/task/task_room.hpp"
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -73,10 +72,9 @@ inline bool is_own(const task_seat& w) {
            w.kind == seat_kind::background;
 }
 
-class placement_room : public outcome_room {
+class placement_room : public task_room {
 public:
     explicit placement_room(const scheduler_options& o);
-    ~placement_room();
 
     /// Returns the number of cores that the program may use, at least 1.
     unsigned cores() const { return cores_; }
@@ -84,8 +82,6 @@ public:
         return active_workers_.load(order);
     }
     void set_active_workers(unsigned count) { active_workers_.store(count, release); }
-    /// Returns the serial gate, or null without a chooser.
-    gate* serial() const { return serial_; }
 
     /// Returns the machine's topology, that is, which cores lie close together. Returns null if it
     /// is not known yet, or if there are at most two cores, so that there is nothing to choose.
@@ -121,7 +117,6 @@ private:
     static void go_anywhere(seats_seat& w);
     bool may_be_moved(const seats_seat& w) const;
 
-    gate* serial_ = nullptr;
     const unsigned cores_;
     atomic<unsigned> active_workers_{0};
     atomic<const topology*> places_{nullptr};

@@ -41,7 +41,7 @@ scheduler_statistics seats_room::totals() const {
         sum.long_tasks += c.long_tasks.load(relaxed);
     }
     sum.wakes = wakes_.load(relaxed);
-    sum.unobserved_exceptions = unobserved();
+    sum.unobserved_exceptions = outcomes.unobserved();
     return sum;
 }
 void seats_room::advance_phase(life to) {
@@ -66,7 +66,7 @@ bool watches_always(const seats_seat& w) {
 
 bool seats_room::park(seats_seat& w, std::int64_t deadline, bool waits) {
     sentry& s = watches_always(w) ? own_sentry_ : sentry_of_program_;
-    if (serial() != nullptr) {
+    if (serial != nullptr) {
         // With a chooser, time passes only when the chooser says so, and only one thread runs at a
         // time. So the thread searches for deadlocks at once and not after a while.
         if (s.is_wanted() && look_(w) == looked::woke) return true;
@@ -127,14 +127,13 @@ bool seats_room::rest(seats_seat& w, std::int64_t deadline, bool waits) {
         notify_all_at(phase_key());
         // The thread that ends the scheduler now sees that this thread rests, and closes the
         // scheduler in a moment. Spinning for that moment saves the sleep.
-        for (unsigned n = 0; serial() == nullptr && n < 256 && phase(relaxed) != life::closed;
-             ++n) {
+        for (unsigned n = 0; serial == nullptr && n < 256 && phase(relaxed) != life::closed; ++n) {
             active_policy::relax();
         }
     }
     bool in_time = true;
-    if (serial() != nullptr) {
-        in_time = serial()->block(w.index, {deadline, w.looks, waits});
+    if (serial != nullptr) {
+        in_time = serial->block(w.index, {deadline, w.looks, waits});
     } else if (phase(seq_cst) != life::closed) {
         in_time = w.park.park(deadline);
     }
@@ -146,8 +145,8 @@ void seats_room::notify(unsigned seat) {
     if (seat == no_seat) {
         const locked lock(unseated_.lock);
         unseated_.returned.notify_all();
-    } else if (serial() != nullptr) {
-        serial()->unblock(seat);
+    } else if (serial != nullptr) {
+        serial->unblock(seat);
     } else {
         seat_at(seat).park.notify();
     }
@@ -160,7 +159,7 @@ void seats_room::notify_all_at(std::uint64_t key) {
 }
 
 unsigned seats_room::choose_sleeper(bool waiters_too, bool asks) {
-    if (serial() == nullptr || !asks) {
+    if (serial == nullptr || !asks) {
         const unsigned idle_one = asleep_.first_asleep(searcher::idle);
         // A waiter runs only what its wait needs, so it is woken last.
         if (idle_one != sleepers::capacity || !waiters_too) return idle_one;
@@ -175,7 +174,7 @@ unsigned seats_room::choose_sleeper(bool waiters_too, bool asks) {
         }
     }
     if (found == 0) return sleepers::capacity;
-    return static_cast<unsigned>(list[serial()->choose(decision_kind::wake, list, found)].id);
+    return static_cast<unsigned>(list[serial->choose(decision_kind::wake, list, found)].id);
 }
 
 bool seats_room::wake_one(bool waiters_too, bool asks) {

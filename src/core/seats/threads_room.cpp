@@ -17,11 +17,11 @@ threads_room::threads_room(const scheduler_options& o, const seat_plan& plan)
 void threads_room::sit_down(seats_seat& w) {
     bind(w);
     if (options.observer != nullptr) report.seated(w.index, w.kind, w.report);
-    if (serial() != nullptr) serial()->enter(w.index);
+    if (serial != nullptr) serial->enter(w.index);
 }
 
 void threads_room::stand_up(seats_seat& w) {
-    if (serial() != nullptr) serial()->leave(w.index);
+    if (serial != nullptr) serial->leave(w.index);
     unbind(w);
 }
 
@@ -65,11 +65,11 @@ bool threads_room::start(seats_seat& w) {
     if (w.kind == seat_kind::source) w.request.entry = plan_.run_source;
     // With a chooser, all other threads wait for the thread that has passed the gate. A background
     // thread of the idle class would make them wait long.
-    if (background && serial() == nullptr) w.request.scheduling = platform::thread_class::idle;
-    if (serial() != nullptr) serial()->add(w.index);
+    if (background && serial == nullptr) w.request.scheduling = platform::thread_class::idle;
+    if (serial != nullptr) serial->add(w.index);
     w.thread = platform::start_thread(w.request);
     if (w.thread == 0) {
-        if (serial() != nullptr) serial()->leave(w.index);
+        if (serial != nullptr) serial->leave(w.index);
         if (!std::exchange(w.was_refused, true)) {
             report.log(log_level::error,
                        "%s: the system refused to start thread '%s'; going on without it",

@@ -1,5 +1,5 @@
 #pragma once
-// The slots of tasks, their ids, and the levels of tasks.
+// The slots of tasks, their ids, their ancestors, and the levels of tasks.
 
 #include "base/accounted_memory.hpp"
 #include "braid/core/scheduler_options.hpp"
@@ -66,6 +66,15 @@ public:
         const slot& s = at(id);
         return failure_in(s.successors, s.flags, generation_of(id.value));
     }
+
+    // ---- ancestors: parents, and jump pointers that make climbing O(log depth)
+    void link_parent(slot& child, std::uint32_t parent) const;
+    bool is_below(const slot& s, task_id parent) const {
+        const std::uint32_t index = index_of(parent.value);
+        return s.parent.load(relaxed) == index && id_of(index) == parent;
+    }
+    /// Returns true if the task is `ancestor` or a descendant of it.
+    bool descends(std::uint32_t index, task_id ancestor) const;
 
     // ---- levels
     static constexpr std::size_t categories = 256;

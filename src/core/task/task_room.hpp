@@ -1,17 +1,18 @@
 #pragma once
-// The task room stores what the scheduler knows about each task: its slot, its id, its edges, its
-// ancestors, and the data that only few tasks have. It has the operations on one task, but no queue
-// and no thread.
+// The parts of a scheduler that have no room, and the stable ids of tasks.
 
 #include "braid/core/fork_stack.hpp"
 #include "braid/core/task_context.hpp"
+#include "core/details/detail_table.hpp"
+#include "core/edges/edge_table.hpp"
+#include "core/outcomes/outcome_table.hpp"
 #include "core/report/reporter.hpp"
+#include "core/serial/gate.hpp"
 #include "core/slots/slot_table.hpp"
 #include "core/task/shown_frame.hpp"
 
 #include <cstdint>
 #include <exception>
-#include <span>
 
 BRAID_NAMESPACE_BEGIN
 namespace detail {
@@ -50,7 +51,8 @@ struct task_seat {
     static constexpr unsigned shown_depth = 64;
 
     // ---- for the seat's thread only ----
-    pool_cache slots, edges, details, resource_lists;
+    pool_cache slots, edges;
+    details_part details;
     running_task* top = nullptr;
     creator* creating_as = nullptr;  // creates in place of `top`, if its `within` is `top`
     unsigned depth = 0;
@@ -74,11 +76,6 @@ struct creation {
     bool ready_now = false;
 };
 
-/// The result of link_edge(). `not_needed` means that the predecessor is already complete and does
-/// not cancel the successor. `failed` means that the predecessor is already complete, and that it
-/// failed or was cancelled.
-enum class link : std::uint8_t { made, not_needed, failed, no_memory };
-
 class task_room {
 public:
     // The parts that have no room. The counts of `memory` are written often, so `report`, which
@@ -87,81 +84,16 @@ public:
     const scheduler_options options;
     accounted_memory memory;
     alignas(64) reporter report;
+    gate* const serial;  // the serial gate, or null without a chooser
     slot_table slots;
+    detail_table details;
+    edge_table edges;
+    outcome_table outcomes;
 
     explicit task_room(const scheduler_options& o);
     ~task_room();
     task_room(const task_room&) = delete;
     task_room& operator=(const task_room&) = delete;
-
-    // ---- ancestors: parents, and jump pointers that make climbing O(log depth)
-    void link_parent(slot& child, std::uint32_t parent) const;
-    bool is_below(const slot& s, task_id parent) const {
-        const std::uint32_t index = index_of(parent.value);
-        return s.parent.load(relaxed) == index && slots.id_of(index) == parent;
-    }
-    /// Returns true if the task is `ancestor` or a descendant of it.
-    bool descends(std::uint32_t index, task_id ancestor) const;
-
-    // ---- edges
-    edge& edge_at(std::uint32_t index) const { return edges_[index]; }
-    bool has_edge(std::uint32_t index) const { return edges_.contains(index); }
-    /// Makes `successor` wait for `predecessor`, unless the predecessor is complete already. If
-    /// this returns link::failed, the caller must cancel the successor. With `any_outcome`,
-    /// link::failed is never returned.
-    /// `until` is edge_awaited if the edge may be torn, and otherwise edge_fixed.
-    link link_edge(task_seat& w, std::uint32_t successor, task_id predecessor, bool any_outcome,
-                   await_state until = edge_fixed);
-    /// Frees the edges that lead into a task. Called when the task becomes ready, because nobody
-    /// follows these edges any more.
-    void free_predecessors(task_seat& w, slot& s);
-    /// Tears the edges into a suspended task, except those that were notified already. Returns how
-    /// many it has torn: the caller now has that many shares of `waits_for` and must drop them.
-    std::uint32_t tear_edges(task_seat& w, slot& s);
-    void give_edge(task_seat& w, std::uint32_t index) {
-        edges_[index].await.store(edge_fixed, relaxed);  // only the caller has the edge
-        edges_.give(w.edges, index);
-    }
-    /// Returns true if the next link_edge() of this thread has memory for its edge.
-    bool has_room_for_edge(task_seat& w) {
-        const std::uint32_t index = edges_.take(w.edges);
-        if (index != no_index) edges_.give(w.edges, index);
-        return index != no_index;
-    }
-    /// Calls f(task_id) for each known predecessor of an open task until f returns true. Returns
-    /// true if f did. A predecessor may be complete by the time of the call.
-    template <class F>
-    bool any_predecessor(task_id id, F&& f) const;
-    /// Returns true if `id` waits for `wanted`, directly or through other tasks. It checks 64 tasks
-    /// at most: this finds cycles that a program made by mistake, but may miss one.
-    bool waits_for_transitively(task_id id, task_id wanted) const;
-
-    // ---- data that only few tasks have
-    /// Returns null if the task has no detail_block.
-    detail_block* detail_of(const slot& s) const {
-        const std::uint32_t d = s.detail.load(acquire);  // pairs with make_detail()
-        return d == no_index ? nullptr : &details_[d];
-    }
-    /// Returns the detail_block of a task that has one.
-    detail_block& its_detail(const slot& s) const { return details_[s.detail.load(acquire)]; }
-    /// Returns true if only certain threads may run the task. Any thread may call it, even if the
-    /// task in the slot may have changed.
-    bool is_direct(const slot& s) const {
-        const detail_block* d = s.has(flag_detailed) ? detail_of(s) : nullptr;
-        return d != nullptr && d->direct.load(relaxed);
-    }
-    bool uses_resources(const slot& s) const {
-        return s.has(flag_detailed) && detail_of(s)->resource_count != 0;
-    }
-    /// Returns true if the task has been suspended before. Its body is then called again even if
-    /// the task is cancelled.
-    bool was_suspended(const slot& s) const {
-        return s.has(flag_detailed) && detail_of(s)->was_suspended.load(relaxed);
-    }
-    /// Returns the task's detail_block. Makes one if there is none yet. Returns null if there is no
-    /// memory.
-    detail_block* make_detail(task_seat& w, slot& s);
-    void free_detail(task_seat& w, const slot& s) { free_block(w, s.detail.load(relaxed)); }
 
     // ---- stable ids, which exist only if a chooser is installed or an observer asks for them
     bool identified() const { return identities_ != nullptr; }
@@ -173,71 +105,16 @@ public:
     static void leave(task_seat& w, const creator& as);
     /// Returns the task's stable id, or 0 if it has none.
     std::uint64_t identity(task_id id) const {
-        const detail_block* d = detail_of(slots.at(id));
+        const detail_block* d = details.find(slots.at(id));
         return d != nullptr ? d->stable_id : 0;
     }
 
     void report_spawned(observer& to, const task_seat& w, const slot& s,
                         const creation& made) const;
 
-protected:
-    /// Frees a detail_block and its list of resources. Does nothing if `block` is no_index.
-    void free_block(task_seat& w, std::uint32_t block);
-    /// Makes `successor` wait for a task that no other thread knows yet. The caller must have
-    /// checked has_room_for_edge().
-    void link_first_edge(task_seat& w, std::uint32_t successor, task_id predecessor);
-    // ---- for the rooms above, which know resources
-    std::span<resource* const> resources_in(const detail_block& d) const {
-        if (d.resource_count == 0) return {};
-        return {resource_lists_[d.resources].of, d.resource_count};
-    }
-    /// Makes the list of a task that uses resources. Returns null if there is no memory.
-    resource_list* make_resource_list(task_seat& w, detail_block& d);
-
 private:
-    /// Returns true if the task's current wait, or its last one, may end before all awaited tasks
-    /// are complete.
-    bool may_be_torn(const slot& s) const {
-        if (!was_suspended(s)) return false;
-        const detail_block& d = its_detail(s);
-        return d.may_end_early.load(relaxed) || d.first_is_enough.load(relaxed);
-    }
-    link link_to_complete(task_id predecessor, bool any_outcome) const;
-    static bool wants_identities(const scheduler_options& o);
-
-    index_pool<edge> edges_;
-    index_pool<detail_block> details_;
-    index_pool<resource_list> resource_lists_;
-    stable_ids* identities_ = nullptr;
+    stable_ids* const identities_;
 };
-
-template <class F>
-bool task_room::any_predecessor(task_id id, F&& f) const {
-    const slot& s = slots.at(id);
-    const detail_block* const d = s.has(flag_detailed) ? detail_of(s) : nullptr;
-    const std::uint32_t wait = d != nullptr ? d->waits.load(acquire) : 0;
-    for (std::uint32_t e = s.predecessors.load(acquire); e != no_edge;) {
-        // acquire: pairs with link_edge(). The values are valid if the edge was still in the list
-        // when they were read. An edge is used again only after the last share of `waits_for` was
-        // dropped, which the check below notices.
-        const task_id from{edges_[e].from.load(acquire)};
-        const std::uint32_t next = edges_[e].next_predecessor.load(acquire);
-        if (s.waits_for.load(acquire) == 0 || !slots.is_open(id)) return false;
-        // acquire, relaxed: a later wait increments `waits` before it begins, and a wait that ends
-        // early does so before it frees an edge.
-        if (d != nullptr && d->waits.load(relaxed) != wait) return false;
-        if (f(from)) return true;
-        e = next;
-    }
-    return false;
-}
-
-/// Returns true if the task has been suspended before. Unlike was_suspended(), it may be called for
-/// a task that may be complete by now.
-inline bool may_be_suspended(const task_room& tasks, const slot& s) {
-    const detail_block* const d = s.has(flag_detailed) ? tasks.detail_of(s) : nullptr;
-    return d != nullptr && d->was_suspended.load(relaxed);
-}
 
 }  // namespace detail
 BRAID_NAMESPACE_END

@@ -18,9 +18,9 @@ bool wait_room::begin_blocking(wait_seat& w) {
     w.elsewhere_before = w.report.elsewhere;
     const bool stood_in = release_permit(w);
     w.blocks.store(true, relaxed);
-    if (stood_in && serial() != nullptr) {
+    if (stood_in && serial != nullptr) {
         w.outside_gate = true;
-        serial()->leave(w.index);
+        serial->leave(w.index);
     }
     return stood_in;
 }
@@ -33,9 +33,9 @@ void wait_room::end_blocking(wait_seat& w, bool stood_in) {
         return;
     }
     w.blocks.store(false, relaxed);
-    if (serial() != nullptr) {
-        serial()->note_unchosen();
-        serial()->enter(w.index);
+    if (serial != nullptr) {
+        serial->note_unchosen();
+        serial->enter(w.index);
         w.outside_gate = false;
     }
     w.report.elsewhere = w.elsewhere_before + (report.task_clock() - w.blocking_since);
@@ -44,8 +44,8 @@ void wait_room::end_blocking(wait_seat& w, bool stood_in) {
 
 void wait_room::let_another_go_on() const {
     const seats_seat* const w = bound();
-    if (w == nullptr) return serial()->note_unchosen();
-    serial()->preempt(w->index);
+    if (w == nullptr) return serial->note_unchosen();
+    serial->preempt(w->index);
 }
 
 bool wait_room::help_once(wait_seat& w, task_id needed) {

@@ -77,7 +77,8 @@ private:
 
     bool contains(std::uint64_t entry, unsigned count, unsigned reach) const {
         for (unsigned i = 0; i < count; ++i) {
-            if (entry == list_[i].value || rt_.descends(index_of(entry), list_[i])) return true;
+            if (entry == list_[i].value || rt_.slots.descends(index_of(entry), list_[i]))
+                return true;
         }
         if (target_.list != nullptr && is_below_listed(entry)) return true;
         if (reach == 0) return false;
@@ -86,8 +87,8 @@ private:
         // most.
         const slot& s = rt_.slots.at(index_of(entry));
         std::uint32_t e = first_edge(s.successors.load(acquire));
-        for (unsigned n = 0; n < width && e < no_edge && rt_.has_edge(e); ++n) {
-            const edge& to = rt_.edge_at(e);
+        for (unsigned n = 0; n < width && e < no_edge && rt_.edges.has(e); ++n) {
+            const edge& to = rt_.edges.at(e);
             const bool counts = to.await.load(relaxed) != edge_torn;
             if (counts && contains(to.to.load(relaxed), count, reach - 1)) return true;
             e = to.next.load(relaxed);
@@ -101,7 +102,9 @@ private:
     bool is_below_listed(std::uint64_t entry) const {
         constexpr unsigned deep = 64;
         if (rt_.slots.at(index_of(entry)).depth.load(relaxed) > deep) {
-            const auto is_below = [&](task_id id) { return rt_.descends(index_of(entry), id); };
+            const auto is_below = [&](task_id id) {
+                return rt_.slots.descends(index_of(entry), id);
+            };
             return target_.list->any_open(is_below);
         }
         for (unsigned n = 0; n <= deep; ++n) {
@@ -133,7 +136,7 @@ private:
 
     void add_predecessors(task_id id) {
         unsigned n = 0;
-        rt_.any_predecessor(id, [&](task_id from) {
+        rt_.edges.any_predecessor(id, [&](task_id from) {
             if (rt_.slots.is_open(from)) add(from);
             return ++n == limit || count_ == room_;
         });
@@ -192,7 +195,7 @@ private:
                 [&](const several& one) { return one.seat == r.seat && one.depth == r.depth; });
             if (of == waits.data() + waits.size()) return false;
             const task_id id{r.key};
-            if (!rt_.slots.is_open(id) || (direct_only && !rt_.is_direct(rt_.slots.at(id))))
+            if (!rt_.slots.is_open(id) || (direct_only && !rt_.details.is_direct(rt_.slots.at(id))))
                 return false;
             if (of->perhaps || any_below_is_member(*of)) add(id);
             return count_ == room_;
@@ -209,15 +212,16 @@ private:
     /// Returns true if only certain threads may run one of the members. Without such a member there
     /// is nothing to guess.
     bool any_is_direct() const {
-        return any_member([&](task_id id) { return rt_.is_direct(rt_.slots.at(id)); });
+        return any_member([&](task_id id) { return rt_.details.is_direct(rt_.slots.at(id)); });
     }
 
     bool awaits_seat(unsigned seat) const {
         return any_member([&](task_id id) {
             const slot& s = rt_.slots.at(id);
-            if (!rt_.slots.is_open(id) || !rt_.is_direct(s) || s.runner.load(relaxed) != UINT16_MAX)
+            if (!rt_.slots.is_open(id) || !rt_.details.is_direct(s) ||
+                s.runner.load(relaxed) != UINT16_MAX)
                 return false;
-            const detail_block* d = rt_.detail_of(s);
+            const detail_block* d = rt_.details.find(s);
             return d != nullptr && d->seat.load(relaxed) == seat;
         });
     }

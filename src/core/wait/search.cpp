@@ -25,7 +25,7 @@ task_id work_search::find() {
     if (target_.run_everything) return rt_.next_task(w_);
     if (target_.branch != nullptr) return {};               // see steal_needed_branch()
     if (!target_.task) return claim_needed(first_entries);  // scopes and events have no list
-    if (!rt_.serial() && w_.kind != seat_kind::background) {
+    if (!rt_.serial && w_.kind != seat_kind::background) {
         // Most often the awaited task is the newest task in this thread's own ring.
         if (rt_.take_own_newest(w_, target_.task)) return target_.task;
     }
@@ -42,11 +42,11 @@ bool work_search::is_needed(std::uint64_t entry) const {
         const slot& s = rt_.slots.at(index_of(entry));
         // A task that is only perhaps needed is left to other threads. This thread runs it only if
         // certain threads must begin it, or if no reserve thread could stand in.
-        const bool is_for_few = rt_.is_direct(s) && s.runner.load(relaxed) == UINT16_MAX;
+        const bool is_for_few = rt_.details.is_direct(s) && s.runner.load(relaxed) == UINT16_MAX;
         const auto how = is_for_few       ? needed_work::for_threads
                          : others_cannot_ ? needed_work::limited
                                           : needed_work::sure;
-        return rt_.is_below(s, target_.task) ||
+        return rt_.slots.is_below(s, target_.task) ||
                (needs_are_known() && needed_work(rt_, w_, target_).contains(entry, how));
     }
     if (target_.all_of == nullptr) return false;
@@ -59,7 +59,7 @@ bool work_search::is_needed(std::uint64_t entry) const {
 bool work_search::wants_its_kind(task_id id) const {
     if (id == target_.task) return false;
     const slot& s = rt_.slots.at(index_of(id.value));
-    return s.has(flag_own_kind) && rt_.is_below(s, target_.task);
+    return s.has(flag_own_kind) && rt_.slots.is_below(s, target_.task);
 }
 
 bool work_search::serves(std::uint64_t entry) const {
@@ -72,10 +72,10 @@ task_id work_search::claim_needed(std::size_t look_at) {
     // A wait for an event also runs all tasks that only this thread, or certain threads, may run.
     const auto served = [&](std::uint64_t entry) {
         return serves(entry) ||
-               (target_.signal != nullptr && rt_.is_direct(rt_.slots.at(index_of(entry))));
+               (target_.signal != nullptr && rt_.details.is_direct(rt_.slots.at(index_of(entry))));
     };
     if (w_.kind == seat_kind::background) return rt_.take_background(wanted);
-    if (rt_.serial()) return rt_.choose_ready(w_, served);
+    if (rt_.serial) return rt_.choose_ready(w_, served);
     if (const task_id id = rt_.direct_task_if(w_, served)) return id;
     if (target_.signal != nullptr && policy_ != help::any) return {};
     return rt_.take_if(w_, wanted, look_at, look_first::own_newest);
@@ -95,13 +95,13 @@ void work_search::look_for_needs() {
 
 task_id work_search::take_others(id_test wanted) {
     find_needs();
-    if (rt_.serial() != nullptr) return rt_.choose_ready(w_, wanted);
+    if (rt_.serial != nullptr) return rt_.choose_ready(w_, wanted);
     return rt_.take_if(w_, wanted, first_entries, look_first::others);
 }
 
 task_id work_search::needed_of_others() {
     // With a chooser, find() has already considered all needed tasks.
-    if (rt_.serial() != nullptr || !enough_stack(rt_, w_)) return {};
+    if (rt_.serial != nullptr || !enough_stack(rt_, w_)) return {};
     return take_others([&](std::uint64_t entry) { return serves(entry); });
 }
 
@@ -129,7 +129,7 @@ task_id work_search::oldest_ready() {
     if (!enough_stack(rt_, w_)) return {};
     constexpr auto any = [](std::uint64_t) { return true; };
     if (w_.kind == seat_kind::background) return rt_.take_background(any);
-    if (rt_.serial()) return rt_.choose_ready(w_, any);
+    if (rt_.serial) return rt_.choose_ready(w_, any);
     if (const task_id id = rt_.direct_task(w_)) return id;
     const auto promised = [&](std::uint64_t entry) {
         return rt_.slots.at(index_of(entry)).has(flag_never_waits);

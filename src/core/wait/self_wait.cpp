@@ -46,7 +46,7 @@ bool needs_stack(const wait_room& rt, const wait_seat& w, task_id id, unsigned* 
     if (!rt.slots.is_open(id)) return false;
     const auto is_below = [&](const running_task& t) {
         if (steps != nullptr) ++*steps;
-        return rt.descends(t.slot, id);
+        return rt.slots.descends(t.slot, id);
     };
     return runner == w.index ? topmost(w, is_below) != nullptr : any_near(w, is_below);
 }
@@ -77,8 +77,8 @@ task_id first_needed(const wait_room& rt, task_id id, bool over_awaits, Test&& t
         if (test(list[at])) return list[at];
         // A suspended task may need only one of several tasks that it awaits, or none if a
         // cancellation ends its await.
-        if (!over_awaits && may_be_suspended(rt, rt.slots.at(list[at]))) continue;
-        rt.any_predecessor(list[at], is_full_with);
+        if (!over_awaits && rt.details.may_be_suspended(rt.slots.at(list[at]))) continue;
+        rt.edges.any_predecessor(list[at], is_full_with);
     }
     return {};
 }
@@ -88,7 +88,7 @@ const running_task* needed_frame(const wait_room& rt, const wait_seat& w, task_i
     const task_id needed =
         first_needed(rt, id, over_awaits, [&](task_id one) { return needs_stack(rt, w, one); });
     if (!needed) return nullptr;
-    return topmost(w, [&](const running_task& t) { return rt.descends(t.slot, needed); });
+    return topmost(w, [&](const running_task& t) { return rt.slots.descends(t.slot, needed); });
 }
 
 /// Returns the task whose captures the waiting code is destroying, or null if there is none or the
@@ -103,7 +103,7 @@ const ending_task* needed_end(const wait_room& rt, const wait_seat& w, const wai
         const task_environment* const in = rt.slots.at(e->slot).environment.load(relaxed);
         return scope_of(in) == target.all_of ? e : nullptr;
     }
-    const auto is_part_of = [&](task_id one) { return rt.descends(e->slot, one); };
+    const auto is_part_of = [&](task_id one) { return rt.slots.descends(e->slot, one); };
     return target.task && first_needed(rt, target.task, false, is_part_of) ? e : nullptr;
 }
 

@@ -150,7 +150,7 @@ bool wait_loop::run(outcome** received) {
 
 bool wait_loop::has_it_at_hand() const {
     return target_.task && target_.list == nullptr && policy_ != help::none &&
-           rt_.serial() == nullptr && w_.kind != seat_kind::background &&
+           rt_.serial == nullptr && w_.kind != seat_kind::background &&
            run_room::own_newest(w_) == target_.task &&
            !rt_.slots.at(target_.task).has(flag_own_kind) &&  // such a task ends in its own way
            enough_stack(rt_, w_);

@@ -24,7 +24,7 @@ constexpr std::uint8_t with_tasks = 3;
 /// runs any task at its first poll.
 void wait_loop::poll() {
     alone_ = false;  // makes rest() ask for a reserve thread again
-    if (rt_.serial() != nullptr) {
+    if (rt_.serial != nullptr) {
         w_.looks = true;  // the sleep ends when no other thread can go on
         sleep(deadline_);
         w_.looks = false;
@@ -47,7 +47,7 @@ void wait_loop::poll() {
             return;
         }
     }
-    if (rt_.serial() == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
+    if (rt_.serial == nullptr && w_.depth != 0 && ++polls_ < with_tasks) return;
     polls_ = 0;
     run_anything();
 }
@@ -128,7 +128,7 @@ bool wait_loop::nobody_else_runs() {
 /// awaited task waits for an event on a reserve thread.
 bool wait_loop::starves() const {
     return policy_ != help::none && !starved_ && !rt_.held_back(w_) && !target_.run_everything &&
-           w_.depth == 0 && rt_.serial() == nullptr && rt_.active_workers(relaxed) == 0 &&
+           w_.depth == 0 && rt_.serial == nullptr && rt_.active_workers(relaxed) == 0 &&
            w_.kind != seat_kind::background && !w_.permit_released && others_rest();
 }
 

@@ -29,7 +29,7 @@ bool wait_room::join_popped(wait_seat& w, fork_slot* slot) {
 void wait_room::wait_for_branch(wait_seat& w, fork_slot& branch) {
     constexpr unsigned looks = 512;
     constexpr auto nothing = [](std::uint64_t) { return false; };
-    for (unsigned n = 0; !serial() && n < looks; ++n) {
+    for (unsigned n = 0; !serial && n < looks; ++n) {
         // acquire: pairs with branch_source::finish().
         if ((branch.state.load(acquire) & fork_slot::finished) != 0) return;
         if (enough_stack(*this, w) && steal_needed_branch(w, {.branch = &branch}, nothing)) {

@@ -54,7 +54,7 @@ private:
     /// Returns the time. With a chooser, this is the chooser's clock, which moves only when the
     /// chooser lets a deadline pass.
     static std::int64_t now(const wait_room& rt) {
-        return rt.serial() != nullptr ? rt.serial()->now() : active_policy::now();
+        return rt.serial != nullptr ? rt.serial->now() : active_policy::now();
     }
     [[gnu::noinline]] void begin();
     void show_what_for();

@@ -86,7 +86,7 @@ void wait_room::receive_by(wait_record& record, outcome** received) {
     lot().leave(record);
     if (received != nullptr && *received == nullptr)
         *received = std::exchange(record.result, nullptr);
-    drop(record.result);
+    outcomes.drop(record.result);
 }
 
 bool wait_room::wait_here(const wait_target& target, nanoseconds timeout, help policy,

@@ -43,7 +43,7 @@ public:
     /// Called at the start of a call into the library, while the caller holds no lock of the
     /// library. With a chooser, another thread may go on first.
     void point() const {
-        if (serial() != nullptr) let_another_go_on();
+        if (serial != nullptr) let_another_go_on();
     }
 
     // ---- joins (wait_for_branch.cpp)

@@ -45,7 +45,7 @@ run_room::rest_plan run_room::plan_rest(run_seat& w) {
         w.expected_at.store(expected, relaxed);
         notify_of_expected_work(expected);
     }
-    if (expected == 0 || serial()) return {.expected = expected};
+    if (expected == 0 || serial) return {.expected = expected};
     const std::int64_t now = active_policy::now();
     if (now < expected - wake_before_ns) {
         return {.expected = expected, .until = expected - wake_before_ns};

@@ -49,7 +49,7 @@ void placement_room::go_anywhere(seats_seat& w) {
 
 bool placement_room::may_be_moved(const seats_seat& w) const {
     const bool own = w.kind == seat_kind::worker || w.kind == seat_kind::reserve;
-    return own && serial_ == nullptr && w.request.pin_to_cpu < 0 &&
+    return own && serial == nullptr && w.request.pin_to_cpu < 0 &&
            active_workers_.load(relaxed) < cores_;
 }
 

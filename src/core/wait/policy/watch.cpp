@@ -11,7 +11,7 @@ namespace detail {
 /// while a core is free, because the awaited task may run there.
 std::int64_t wait_room::end_of_watch() const {
     constexpr std::int64_t watch_ns = 50'000, short_watch_ns = 12'000;
-    if (serial() != nullptr || options.idle == parking::power) return -1;
+    if (serial != nullptr || options.idle == parking::power) return -1;
     const bool core_free = active_workers(relaxed) < cores();
     return active_policy::now() + (core_free ? watch_ns : short_watch_ns);
 }

@@ -7,7 +7,7 @@
 #include "braid/base/handlers.hpp"
 #include "braid/base/mutex.hpp"
 #include "braid/core/decision.hpp"
-#include "core/seats/ready_choices.hpp"
+#include "core/serial/ready_choices.hpp"
 
 #include <bitset>
 #include <cstdint>

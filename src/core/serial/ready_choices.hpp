@@ -7,7 +7,7 @@
 
 #include "base/accounted_memory.hpp"
 #include "braid/core/decision.hpp"
-#include "core/task/id_test.hpp"
+#include "core/slots/id_test.hpp"
 
 #include <cstdint>
 #include <cstring>

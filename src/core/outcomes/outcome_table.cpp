@@ -1,4 +1,4 @@
-#include "core/task/outcome_room.hpp"
+#include "core/outcomes/outcome_table.hpp"
 
 #include "braid/core/error.hpp"
 
@@ -45,8 +45,8 @@ void words_of([[maybe_unused]] const std::exception_ptr& error, char* to,
 
 }  // namespace
 
-outcome* outcome_room::new_outcome(std::exception_ptr error, const char* task) {
-    void* bytes = memory.allocate(sizeof(outcome), alignof(outcome), memory_tag::detail);
+outcome* outcome_table::make(std::exception_ptr error, const char* task) {
+    void* bytes = memory_.allocate(sizeof(outcome), alignof(outcome), memory_tag::detail);
     if (bytes == nullptr) return nullptr;
     auto* result = ::new (bytes) outcome;
     result->error = std::move(error);
@@ -54,13 +54,13 @@ outcome* outcome_room::new_outcome(std::exception_ptr error, const char* task) {
     return result;
 }
 
-outcome* outcome_room::share(outcome* result) {
+outcome* outcome_table::share(outcome* result) {
     const locked lock(mutex_);
     ++result->references;
     return result;
 }
 
-void outcome_room::drop(outcome* result) {
+void outcome_table::drop(outcome* result) {
     if (result == nullptr) return;
     {
         const locked lock(mutex_);
@@ -70,49 +70,36 @@ void outcome_room::drop(outcome* result) {
         report_unobserved(result->task, result->error);
     }
     result->~outcome();
-    memory.release(result, sizeof(outcome), alignof(outcome), memory_tag::detail);
+    memory_.release(result, sizeof(outcome), alignof(outcome), memory_tag::detail);
 }
 
-void outcome_room::forget(outcome* result) {
-    {
-        const locked lock(mutex_);
-        if (result->references > 1) {
-            --result->references;
-            return;
-        }
-    }
-    drop(result);
-}
-
-outcome* outcome_room::take_outcome(const slot& s) {
+outcome* outcome_table::take(const slot& s) {
     const locked lock(mutex_);
-    detail_block* d = detail_of(s);
-    if (d == nullptr) return nullptr;
-    d->result_ordinal = 0;
-    return std::exchange(d->result, nullptr);
+    detail_block* const d = details_.find(s);
+    return d != nullptr ? std::exchange(d->result, nullptr) : nullptr;
 }
 
-outcome* outcome_room::share_outcome(const slot& s) {
-    outcome* const result = outcome_of(s);
+outcome* outcome_table::share(const slot& s) {
+    outcome* const result = find(s);
     return result != nullptr ? share(result) : nullptr;
 }
 
-outcome* outcome_room::outcome_of(const slot& s) {
+outcome* outcome_table::find(const slot& s) {
     const locked lock(mutex_);
-    const detail_block* d = detail_of(s);
+    const detail_block* d = details_.find(s);
     if (d != nullptr && d->result != nullptr) return d->result;
     // A task that failed without memory for its outcome counts as cancelled.
     return s.has(flag_failed) ? &unrecorded_ : nullptr;
 }
 
-void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
-                         std::uint32_t ordinal) {
-    slot& s = slots.at(index);
+void outcome_table::adopt(details_part& own, std::uint32_t index, outcome* result,
+                          std::uint32_t ordinal) {
+    slot& s = slots_.at(index);
     outcome* loser = result;
     const bool with_error = result->error != nullptr;
     {
         const locked lock(mutex_);
-        detail_block* d = make_detail(w, s);
+        detail_block* d = details_.make(own, s);
         const auto wins = [&](const outcome& other) {
             const bool has_error = result->error != nullptr;
             if (has_error != (other.error != nullptr)) return has_error;
@@ -133,62 +120,60 @@ void outcome_room::adopt(task_seat& w, std::uint32_t index, outcome* result,
     drop(loser);
 }
 
-void outcome_room::mark_unrecorded(slot& s, std::uint16_t flags) {
+void outcome_table::mark_unrecorded(slot& s, std::uint16_t flags) {
     s.mark(flags);
     // For speed, the thread that ends the body of a plain task does not check the flags. It does
     // check whether somebody waits for the task.
     (void)mark_waited(s.successors, s.generation());
 }
 
-outcome* outcome_room::take_failure(slot& s) {
+outcome* outcome_table::take_failure(slot& s) {
     const locked lock(mutex_);
     s.flags.fetch_and(static_cast<std::uint16_t>(~failure_flags), relaxed);
-    detail_block* d = detail_of(s);
-    if (d == nullptr) return nullptr;
-    d->result_ordinal = 0;
-    return std::exchange(d->result, nullptr);
+    detail_block* const d = details_.find(s);
+    return d != nullptr ? std::exchange(d->result, nullptr) : nullptr;
 }
 
-outcome* outcome_room::end_outcome(task_seat& w, slot& s) {
+outcome* outcome_table::end(details_part& own, slot& s) {
     outcome* result = nullptr;
     const std::uint32_t block = s.detail.load(relaxed);
     if (block != no_index) {
         const locked lock(mutex_);
-        result = std::exchange(detail_of(s)->result, nullptr);
+        result = std::exchange(details_.find(s)->result, nullptr);
         // The block is removed from the slot under the lock. So a thread that reads an outcome
         // never finds a block that another task has by then.
         s.detail.store(no_index, relaxed);
     }
-    free_block(w, block);
+    details_.free(own, block);
     return result;
 }
 
-void outcome_room::cancel_with(task_seat& w, std::uint32_t index, task_id predecessor) {
-    slot& s = slots.at(index);
+void outcome_table::cancel_with(details_part& own, std::uint32_t index, task_id predecessor) {
+    slot& s = slots_.at(index);
     s.mark(flag_cancel);
     outcome* result = nullptr;
     {
         const locked lock(mutex_);
-        const detail_block* const d = detail_of(slots.at(predecessor));
+        const detail_block* const d = details_.find(slots_.at(predecessor));
         // failure_of() is called after the block was read: if the slot still belongs to the
         // predecessor then, the block does, too.
-        if (d != nullptr && slots.failure_of(predecessor) != 0) result = d->result;
+        if (d != nullptr && slots_.failure_of(predecessor) != 0) result = d->result;
         if (result != nullptr) ++result->references;
     }
     if (result == nullptr) {
-        const std::uint16_t failure = slots.failure_of(predecessor);
+        const std::uint16_t failure = slots_.failure_of(predecessor);
         const bool threw = failure == 0 || (failure & flag_error) != 0;
-        result = new_outcome(threw ? std::make_exception_ptr(task_failed{}) : nullptr, s.name);
+        result = make(threw ? std::make_exception_ptr(task_failed{}) : nullptr, s.name);
         if (result == nullptr) return;  // the task ends as one that was cancelled
         // The original exception was delivered before, and its receivers have reported it.
         result->observed = result->stands_in = true;
     }
     // UINT32_MAX is the highest ordinal, so the outcome replaces no error that the task has
     // received itself.
-    adopt(w, index, result, UINT32_MAX);
+    adopt(own, index, result, UINT32_MAX);
 }
 
-std::exception_ptr outcome_room::take_error(outcome* result) {
+std::exception_ptr outcome_table::take_error(outcome* result) {
     if (result == nullptr) return nullptr;
     std::exception_ptr error;
     {
@@ -200,7 +185,7 @@ std::exception_ptr outcome_room::take_error(outcome* result) {
     return error;
 }
 
-void outcome_room::raise(outcome* result) {
+void outcome_table::raise(outcome* result) {
     if (result == nullptr) return;
     [[maybe_unused]] const char* task = result->task;
     const std::exception_ptr error = take_error(result);
@@ -209,28 +194,28 @@ void outcome_room::raise(outcome* result) {
     throw task_cancelled{};
 #else
     if (error != nullptr) {
-        report.log(log_level::error,
-                   "%s: task '%s' threw; this build has no exceptions to forward it", options.name,
-                   task);
+        report_.log(log_level::error,
+                    "%s: task '%s' threw; this build has no exceptions to forward it",
+                    options_.name, task);
         std::terminate();
     }
 #endif
 }
 
-void outcome_room::report_unobserved(const char* task, std::exception_ptr error) {
+void outcome_table::report_unobserved(const char* task, std::exception_ptr error) {
     unobserved_.fetch_add(1, relaxed);
-    if (options.unobserved_exception.function != nullptr) {
-        options.unobserved_exception.function(options.unobserved_exception.user, task,
-                                              std::move(error));
+    if (options_.unobserved_exception.function != nullptr) {
+        options_.unobserved_exception.function(options_.unobserved_exception.user, task,
+                                               std::move(error));
     } else {
         char words[256];
         words_of(error, words, sizeof words);
-        report.log(log_level::error, "%s: task '%s' threw and nobody was left to receive it%s",
-                   options.name, task, words);
+        report_.log(log_level::error, "%s: task '%s' threw and nobody was left to receive it%s",
+                    options_.name, task, words);
     }
 }
 
-void outcome_room::offer(outcome& result, std::exception_ptr& place) {
+void outcome_table::offer(outcome& result, std::exception_ptr& place) {
     const locked lock(mutex_);
     const bool taken = result.observed && !result.stands_in;
     if (place != nullptr || result.error == nullptr || taken) return;
@@ -238,7 +223,7 @@ void outcome_room::offer(outcome& result, std::exception_ptr& place) {
     result.observed = true;
 }
 
-std::exception_ptr outcome_room::take_offered(std::exception_ptr& place) {
+std::exception_ptr outcome_table::take_offered(std::exception_ptr& place) {
     const locked lock(mutex_);
     return std::exchange(place, nullptr);
 }

@@ -1,4 +1,4 @@
-#include "core/seats/gate.hpp"
+#include "core/serial/gate.hpp"
 
 #include <algorithm>
 #include <cstdio>
