@@ -71,7 +71,7 @@ KINDS = (
     (39, "switches", "",
      "Switches since the last such record of the lane: `other` voluntary, `aux` involuntary"),
     (40, "deferred",
-     "`task`, or a timer if it is empty, now waits for `other`. `name` and `facts.where` are set",
+     "`other`, a completion of `task` or an armed timer, is open. `name` and `facts.where` are set",
      "The completion `task` is open, or the timer `task` is armed. `aux` is its type"),
     (41, "settled", "The completion `other` of `task` is settled, or the timer is due or disarmed. `name` is set",
      "The completion `task` is settled, or the timer `task` is due or disarmed. `aux` is its type"),

@@ -29,8 +29,9 @@ public:
         return allocate_or_terminate(sizeof(Part), alignof(Part), tag);
     }
     void release(void* pointer, std::size_t bytes, std::size_t alignment, memory_tag tag);
-    /// Makes a part without which there is no scheduler. unmake() destroys it and frees its
-    /// memory; it does nothing if `part` is null.
+    /// Makes a part without which there is no scheduler. Ends the program if there is no memory, as
+    /// room_for() does. unmake() destroys the part and frees its memory; it does nothing if `part`
+    /// is null.
     template <class Part, class... Arguments>
     Part* make(Arguments&&... arguments) {
         return ::new (room_for<Part>(memory_tag::runtime))

@@ -233,7 +233,7 @@ bool is_awaited(const runtime& rt, task_id id);
 
 // ---- waiting -----------------------------------------------------------------------------------
 
-/// One receiver's reference to a task's failure. The destructor drops it, also if the receiver has
+/// One receiver's reference to a task's failure. The destructor drops it, even if the receiver has
 /// not rethrown the failure. If no receiver has, the last one to drop its reference passes the
 /// failure to the handler of unobserved exceptions.
 class failure {

@@ -94,7 +94,7 @@ void frame_state::report(event_kind kind, std::uint64_t frame) const {
 }
 
 bool frame_state::wait_for(task_id end) {
-    core::failure received(rt);  // dropped here: the future has the failure, too
+    core::failure received(rt);  // is not rethrown: the future has the failure, too
     return core::wait(rt, end, options.while_waiting, received);
 }
 

@@ -278,7 +278,7 @@ bool job_list_state::collect(job_list& list, core::failure& failure) {
         return false;
     }
     const std::int64_t began = active_policy::now();
-    core::failure received(rt);  // dropped here: the list has the failure, too
+    core::failure received(rt);  // is not rethrown: the list has the failure, too
     if (!core::wait(rt, id, help::needed, received)) return false;
     failure = core::failure_of(rt, id);
     core::release_handle(rt, id);

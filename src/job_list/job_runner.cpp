@@ -263,7 +263,7 @@ void job_list_state::join_in(void* storage, task_context* context) {
 /// Runs the submission like a task that was taken from a queue at once, by this thread.
 task_id job_list_state::run_inline(const predecessors& after) {
     for (std::size_t i = 0; i < after.count; ++i) {
-        core::failure received(rt);  // dropped here: the predecessor's list has the failure, too
+        core::failure received(rt);  // is not rethrown: the predecessor's list has it, too
         if (!core::wait(rt, after.ids[i], help::needed, received)) return {};
     }
     const core::body_lease seat(rt);

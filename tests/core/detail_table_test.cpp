@@ -25,7 +25,7 @@ TEST_F(DetailTable, ATaskHasOneBlock) {
     EXPECT_EQ(&details_.at(s), made);
 }
 
-TEST_F(DetailTable, TheNextTaskFindsABlockWithoutWhatTheLastOneHad) {
+TEST_F(DetailTable, TheNextTaskFindsABlockThatNamesNoThreadNoOwnerNoResourceAndNoId) {
     const task_id first = open();
     detail_block& used = *details_.make(own_details_, slots_.at(first));
     used.holders.store(3, relaxed);

@@ -57,13 +57,16 @@ protected:
 std::vector<unsigned> run_four(gate& g) {
     constexpr unsigned threads = 4;
     std::vector<unsigned> order;  // written by the thread for which the gate is open
+    std::atomic<int> inside{0};
     for (unsigned seat = 0; seat < threads; ++seat) g.add(seat);
     std::vector<std::thread> all;
     for (unsigned seat = 0; seat < threads; ++seat) {
         all.emplace_back([&, seat] {
             g.await_gate(seat);
             for (int n = 0; n != 100; ++n) {
+                EXPECT_EQ(inside.fetch_add(1), 0);
                 order.push_back(seat);
+                --inside;
                 g.preempt(seat);
             }
             g.leave(seat);
@@ -155,16 +158,19 @@ TEST_F(Gate, AStandstillIsReportedOnceAndEndsWithAWakeUpFromOutside) {
 TEST_F(Gate, HavingNothingToDoIsNoStandstill) {
     one_answer first(0);
     gate g(first, log_handler_, "alone", memory_);
-    g.add(0);
+    g.enter(0);
+    g.add(1);
     std::thread sleeper([&] {
-        g.await_gate(0);
-        EXPECT_TRUE(g.block(0, {}));
-        g.leave(0);
+        g.await_gate(1);
+        EXPECT_TRUE(g.block(1, {}));
+        g.leave(1);
     });
-    g.unblock(0);
-    sleeper.join();
+    EXPECT_FALSE(g.block(0, {.deadline = 1})) << "the sleeper runs first, and sleeps";
+    g.leave(0);  // now nobody can go on
     EXPECT_EQ(first.standstills.load(), 0);
     EXPECT_EQ(log_, "");
+    g.unblock(1);
+    sleeper.join();
 }
 
 TEST_F(Gate, ArrivalsThatNobodyChoseAreCounted) {

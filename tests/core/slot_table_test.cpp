@@ -94,7 +94,7 @@ TEST_F(SlotTable, ReservedSlotsNeedNoMemoryLater) {
     EXPECT_FALSE(slots_.reserve(1'000'000));
 }
 
-TEST_F(SlotTable, AnAncestorIsFoundFromAnyDepth) {
+TEST_F(SlotTable, AnAncestorAtAnyDepthIsFound) {
     constexpr std::uint32_t deepest = 60'000;
     std::vector<task_id> line{open()};
     while (line.size() <= deepest) {

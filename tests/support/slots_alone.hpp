@@ -11,8 +11,8 @@ namespace braid_test {
 
 class slots_alone {
 protected:
-    explicit slots_alone(const braid::scheduler_options& o = {}, std::size_t budget = 0)
-        : memory_(refusing_.hooks(), budget, {[](void*, std::size_t, const char*) {}}),
+    explicit slots_alone(const braid::scheduler_options& o = {})
+        : memory_(refusing_.hooks(), 0, {[](void*, std::size_t, const char*) {}}),
           slots_(o, memory_),
           details_(memory_),
           edges_(memory_, slots_, details_) {}

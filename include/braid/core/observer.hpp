@@ -70,7 +70,7 @@ enum class event_kind : std::uint8_t {
     frame_begin = 32,
     // A frame of a frame_loop ends. `other` is its number, and `name` is set.
     frame_end = 33,
-    // `task`, or a timer if it is empty, now waits for `other`. `name` and `facts.where` are set.
+    // `other`, a completion of `task` or an armed timer, is open. `name` and `facts.where` are set.
     deferred = 40,
     // The completion `other` of `task` is settled, or the timer is due or disarmed. `name` is set.
     settled = 41,

@@ -206,14 +206,13 @@ public:
     /// cancels the announcement. Any thread may call it.
     BRAID_API void expect_work(nanoseconds in);
 
-    /// Lets the bodies that run now return, and starts no others. Returns when every thread of the
-    /// scheduler, of its queues and of its rate threads is at rest. Threads of the program keep
-    /// running. While the scheduler
-    /// is frozen, these threads start no tasks in their waits and no pieces of work in
-    /// queue::drain() or in a queue::push() to a full queue. If another thread has frozen the
-    /// scheduler, the caller waits until the scheduler is resumed. Calls on one thread nest, and
-    /// each call needs its own resume(). Any thread may call freeze(). If a task calls it, the
-    /// thread of that task keeps running.
+    /// Starts no more bodies. Returns when every thread of the scheduler, of its queues and of its
+    /// rate threads is at rest: it runs no body, or its body sleeps in a wait. Threads of the
+    /// program keep running. While the scheduler is frozen, these threads start no tasks in their
+    /// waits and no pieces of work in queue::drain() or in a queue::push() to a full queue. If
+    /// another thread has frozen the scheduler, the caller waits until the scheduler is resumed.
+    /// Calls on one thread nest, and each call needs its own resume(). Any thread may call
+    /// freeze(). If a task calls it, the thread of that task keeps running.
     BRAID_API void freeze();
     /// Ends one freeze(). Any thread may call it. If the scheduler is not frozen, the call does
     /// nothing.

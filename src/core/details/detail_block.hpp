@@ -38,7 +38,7 @@ struct detail_block {
     // thread that runs the task uses the count. If several threads create tasks for one task, each
     // of these threads has a `creator` of its own.
     std::uint64_t creations = 0;
-    std::uint32_t result_ordinal = 0;  // see adopt(); valid if `result` is not null
+    std::uint32_t result_ordinal = 0;  // see outcome_table::adopt(); valid if `result` is not null
 
     // ---- for a task that suspends; see life/suspensions_room.hpp
     bool resumable = false;  // the slot's storage begins with a resumable_body, or holds the value

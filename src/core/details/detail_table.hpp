@@ -32,8 +32,9 @@ public:
     /// Returns the task's detail_block. Makes one if there is none yet. Returns null if there is no
     /// memory.
     detail_block* make(details_part& own, slot& s);
-    /// Frees the task's detail_block, if it has one, and its list of resources. The slot may keep
-    /// the index: only the owner of the slot uses it then.
+    /// Frees the task's detail_block, if it has one, and its list of resources. The slot keeps
+    /// the index until it is cleaned. A thread with a stale id may still read the block, and must
+    /// not rely on what it reads.
     void free(details_part& own, const slot& s) { free(own, s.detail.load(relaxed)); }
     /// Frees the detail_block whose index was removed from its slot, and its list of resources.
     /// Does nothing if `block` is no_index.

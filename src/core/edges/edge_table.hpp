@@ -22,7 +22,7 @@ struct edge {
     atomic<std::uint8_t> await{edge_fixed};  // an await_state; edge_fixed if not in use
 };
 
-/// The result of edge_table::link(). `not_needed` means that the predecessor is already complete
+/// The result of edge_table::make(). `not_needed` means that the predecessor is already complete
 /// and does not cancel the successor. `failed` means that the predecessor is already complete, and
 /// that it failed or was cancelled.
 enum class link : std::uint8_t { made, not_needed, failed, no_memory };

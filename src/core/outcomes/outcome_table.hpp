@@ -26,7 +26,7 @@ struct outcome {
 /// Stores the outcomes of tasks. `own` is the part of the seat of the calling thread.
 class outcome_table {
 public:
-    /// The objects live as long as the table.
+    /// The arguments must outlive the table.
     outcome_table(const scheduler_options& options, accounted_memory& memory,
                   const reporter& report, const slot_table& slots, detail_table& details)
         : options_(options), memory_(memory), report_(report), slots_(slots), details_(details) {}
