@@ -21,6 +21,7 @@ configure_package_config_file(
 # Before 1.0 a minor version may break: only the same minor version satisfies a request.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/braidConfigVersion.cmake
     COMPATIBILITY SameMinorVersion)
+include(braid_pkg_config)
 install(FILES
     ${PROJECT_BINARY_DIR}/braidConfig.cmake
     ${PROJECT_BINARY_DIR}/braidConfigVersion.cmake

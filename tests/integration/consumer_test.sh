@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Other people's projects build against Braid: consumer_test.sh COMPILER [BUILD]
-# With BUILD, a folder where Braid is built: what is installed from there, found by find_package after the
-# install was moved, with pages, where zstd is, and a module that is reloaded.
+# With BUILD, a folder where Braid is built: what is installed from there, found by find_package and by
+# pkg-config after the install was moved, with pages, where zstd is, and a module that is reloaded.
 # Without it, each kind in a build of its own: as a shared and as a static library, and as a folder inside
 # the project; the static one and the folder with Tracy, for which a package stands in.
 # Works in a temporary folder, without optimization: packages are the subject.
@@ -43,7 +43,7 @@ package() { # KIND BUILD
     # Nothing may lean on the place of building or of installing.
     [[ $2 == "$build" ]] || rm -rf "$2"
     mv "$work/first-$kind" "$work/prefix-$kind"
-    if grep -rlE "$work|$root" "$work/prefix-$kind" --include='*.cmake'; then
+    if grep -rlE "$work|$root" "$work/prefix-$kind" --include='*.cmake' --include='*.pc'; then
         echo "The installed package names a folder of the machine that built it."
         exit 1
     fi
@@ -51,6 +51,36 @@ package() { # KIND BUILD
     local pages=OFF
     if [[ -n $(find "$work/prefix-$kind" -name libbraid_pages.a) ]]; then pages=ON; fi
     consume "$kind" -DCONSUMER_PAGES=$pages -DCMAKE_PREFIX_PATH="$work/prefix-$kind" "$no_tracy"
+    build_without_cmake "$kind"
+}
+
+# Compiles with what pkg-config says alone.
+build_without_cmake() { # KIND
+    local kind=$1 file name sources=("$here/consumer/main.cpp" "$here/consumer/coroutine.cpp") defines=()
+    file=$(find "$work/prefix-$kind" -name braid.pc)
+    export PKG_CONFIG_PATH=${file%/*}
+    name=braid
+    if [[ -e ${file%/*}/braid_pages.pc ]]; then
+        name=braid_pages sources+=("$here/consumer/pages.cpp") defines+=(-DCONSUMER_PAGES)
+    fi
+    local flags libdir
+    read -ra flags < <(pkg-config --cflags --libs $name)
+    libdir=$(pkg-config --variable=libdir braid)
+    run "$compiler" -std=c++20 "${sources[@]}" "${defines[@]}" "${flags[@]}" "-Wl,-rpath,$libdir" \
+        -o "$work/consumer-pc-$kind"
+    run timeout 600 "$work/consumer-pc-$kind"
+    echo "$kind, by pkg-config: $(cat "$work/log")"
+    if pkg-config --atleast-version=99 braid || ! pkg-config --atleast-version=0.1 braid; then
+        echo "braid.pc has the version '$(pkg-config --modversion braid)'."
+        exit 1
+    fi
+    # Each library beside it names all that it needs.
+    for file in "${file%/*}"/braid_*.pc; do
+        name=$(basename "$file" .pc)
+        read -ra flags < <(pkg-config --libs "$name")
+        run "$compiler" -shared -Wl,--no-undefined -Wl,--whole-archive "$libdir/lib$name.a" \
+            -Wl,--no-whole-archive "${flags[@]}" -o "$work/whole.so"
+    done
 }
 
 kinds=(shared static)

@@ -1,0 +1,56 @@
+# What pkg-config reads, for builds without CMake: braid.pc, and braid_NAME.pc for each library beside
+# it that was built. A program compiles as C++20 by its own flag.
+#
+# The prefix is found from the place of the file, so that an installed tree can be moved.
+file(RELATIVE_PATH prefix
+    ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" prefix "\${pcfiledir}/${prefix}")
+foreach(folder IN ITEMS lib include)
+    string(TOUPPER ${folder} upper)
+    set(${folder}dir ${CMAKE_INSTALL_${upper}DIR})
+    if(NOT IS_ABSOLUTE ${${folder}dir})
+        string(PREPEND ${folder}dir "\${prefix}/")
+    endif()
+endforeach()
+
+function(braid_install_pc name description requires libs definitions)
+    list(JOIN libs " " libs)
+    list(JOIN definitions " " definitions)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/braid.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endfunction()
+
+# Libs, and not Libs.private, has what an archive needs: where there is an archive alone, every program
+# needs it. A shared library finds what it needs by itself.
+set(libs -lbraid -pthread)
+set(definitions)
+if(BRAID_CHECKED)
+    list(APPEND definitions -DBRAID_CHECKED=1)
+endif()
+if(NOT BUILD_SHARED_LIBS)
+    list(APPEND definitions -DBRAID_STATIC)
+    if(BRAID_HAS_HWLOC)
+        list(APPEND libs -lhwloc)
+    endif()
+    if(BRAID_HAS_URING)
+        list(APPEND libs -luring)
+    endif()
+endif()
+if(WIN32)
+    list(APPEND libs -lsynchronization -lws2_32)
+endif()
+braid_install_pc(braid "${PROJECT_DESCRIPTION}" "" "${libs}" "${definitions}")
+
+set(needs_pages -lzstd)
+set(needs_reload -ldw -lelf -ldl)
+set(needs_vulkan -ldl)
+set(is_pages "Packs of pages, and a cache of them in bounded memory, for Braid")
+set(is_reload "Reloads parts of a program while it runs, for Braid")
+set(is_stream "Shows a program that runs in a browser, for Braid")
+set(is_viewer_page "The profiler's page as text, for Braid")
+set(is_vulkan "Runs work on a GPU by Vulkan, for Braid")
+foreach(beside IN ITEMS pages reload stream viewer_page vulkan)
+    if(TARGET braid_${beside})
+        braid_install_pc(braid_${beside} "${is_${beside}}" braid "-lbraid_${beside};${needs_${beside}}" "")
+    endif()
+endforeach()
