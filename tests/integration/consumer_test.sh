@@ -76,6 +76,7 @@ build_without_cmake() { # KIND
     fi
     # Each library beside it names all that it needs.
     for file in "${file%/*}"/braid_*.pc; do
+        [[ -e $file ]] || continue  # none was built
         name=$(basename "$file" .pc)
         read -ra flags < <(pkg-config --libs "$name")
         run "$compiler" -shared -Wl,--no-undefined -Wl,--whole-archive "$libdir/lib$name.a" \
